@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <string.h>
+
+#include "core/kernel.h"
+
+/* A variant is one row. */
+const struct kernel kernels[] = {
+	{ .name = "7.3", .release = "Linux 7.3.4",
+	  .anon_batch = ANON_SINGLE, .max_swapfiles = 24, .nr_device_types = 3 },
+	{ .name = "7.3+anon-batch", .release = "Linux 7.3.4 + \"Optimize anonymous swapbacked large folio "
+	  "unmapping\" (2026-07-23), reconstructed", .proposed = true,
+	  .anon_batch = ANON_RUN, .max_swapfiles = 24, .nr_device_types = 3 },
+};
+const u32 nr_kernels = NR_OF(kernels);
+
+const struct kernel *kernel_find(const char *name)
+{
+	for (u32 i = 0; i < nr_kernels; i++)
+		if (strcmp(kernels[i].name, name) == 0)
+			return &kernels[i];
+	return NULL;
+}
+
+const struct cpu_feature_info cpu_features[NR_CPU_FEATURES] = {
+#define CPU_FEATURE(id, on_, text_) [FEATURE_##id] = { .name = #id, .on = on_, .text = text_ },
+#include "core/cpu_features.def"
+#undef CPU_FEATURE
+};
+
+u32 cpu_features_default(void)
+{
+	u32 features = 0;
+
+	for (u32 i = 0; i < NR_CPU_FEATURES; i++)
+		features |= (u32)cpu_features[i].on << i;
+	return features;
+}
+
+enum cpu_feature cpu_feature_find(const char *name)
+{
+	u32 i = 0;
+
+	while (i < NR_CPU_FEATURES && strcmp(cpu_features[i].name, name) != 0)
+		i++;
+	return (enum cpu_feature)i;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Kernel variants are data: a struct of named choices, and a table of presets
+ * named after releases and posted series. Adding a variant is one row in kernel.c.
+ */
+#ifndef CORE_KERNEL_H
+#define CORE_KERNEL_H
+
+#include "core/types.h"
+
+enum anon_batch {
+	ANON_SINGLE,		/* folio_unmap_pte_batch() returns 1 for anonymous swap-backed folios */
+	ANON_RUN,		/* the posted series: one run, sub-batches of equal AnonExclusive */
+};
+
+struct kernel {
+	const char *name;	/* "7.3", "7.3+anon-batch" */
+	const char *release;	/* what it stands for: "Linux 7.3.4" */
+	bool proposed;		/* a posted but unmerged series: say so wherever it shows */
+	enum anon_batch anon_batch;
+	u32 max_swapfiles;	/* see struct softleaf_types */
+	u32 nr_device_types;
+};
+
+extern const struct kernel kernels[];
+extern const u32 nr_kernels;
+const struct kernel *kernel_find(const char *name);	/* NULL: unknown */
+
+/* Switches of the CPU. The name, the default and the text stand in cpu_features.def. */
+enum cpu_feature {
+#define CPU_FEATURE(id, on, text) FEATURE_##id,
+#include "core/cpu_features.def"
+#undef CPU_FEATURE
+	NR_CPU_FEATURES
+};
+
+struct cpu_feature_info {
+	const char *name;
+	bool on;		/* by default */
+	const char *text;
+};
+extern const struct cpu_feature_info cpu_features[NR_CPU_FEATURES];
+u32 cpu_features_default(void);				/* bit i: feature i */
+enum cpu_feature cpu_feature_find(const char *name);	/* NR_CPU_FEATURES: unknown */
+
+#endif

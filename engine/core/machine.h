@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A running machine: the state block, the one setter, and who is watching.
+ *
+ * Reclaim code changes the state with put() and then names what it did with
+ * step(). Nobody listening (counting mode) costs one test in each; the functions
+ * are the same, and so is the state they leave behind.
+ *
+ *	put(m, &folio->refcount, folio->refcount - nr);
+ *	count(m, COUNT_ref_op, 1);
+ *	step(m, EV_folio_put_refs, page, nr);
+ *
+ * With a journal attached put() appends {word, old ^ new}: applying the same
+ * deltas again undoes them, so one loop steps forward and back.
+ */
+#ifndef CORE_MACHINE_H
+#define CORE_MACHINE_H
+
+#include "core/event.h"
+#include "core/state.h"
+
+struct arch;
+struct kernel;
+
+struct delta {
+	u32 word;
+	u32 xor;
+};
+
+/* Deltas since the last step; whoever records takes them away at each step. */
+struct journal {
+	struct delta *delta;
+	u32 nr, max;		/* the recorder guarantees nr < max at each step's start */
+	void (*grow)(struct journal *journal);
+};
+
+struct observer {
+	void (*step)(struct observer *o, enum event event, u32 page, u32 arg);
+};
+
+struct machine {
+	u32 *words;			/* the block, for put() alone */
+	const struct mm_state *s;	/* the same block */
+	const struct arch *arch;
+	const struct kernel *kernel;
+	u32 features;			/* bit i: enum cpu_feature i */
+	u64 steps;
+	struct journal *journal;
+	struct observer *observer;
+
+	/* state_*(s, 0), kept at hand */
+	const struct cpu *cpu;
+	const struct task *task;	/* of the CPU that runs: task[s->cpu] */
+	const struct mm *mm;
+	const struct vma *vma;
+	const struct folio *folio;
+	const struct page *page;
+	const struct table *table;
+	const u64 *pte;
+	const struct swap_device *device;
+	const struct cluster *cluster;
+	const struct slot *slot;
+	const struct tlb_entry *tlb;
+};
+
+/* Let m run on a block that state_layout() has shaped; the caller owns the block. */
+void machine_attach(struct machine *m, u32 *words);
+/* Let another CPU's task run. */
+void machine_run_on(struct machine *m, u32 cpu);
+
+void journal_add(struct journal *journal, u32 word, u32 xor);
+
+static inline void put(struct machine *m, const u32 *field, u32 value)
+{
+	u32 word = (u32)(field - (const u32 *)(const void *)m->s);
+	u32 old = m->words[word];
+
+	m->words[word] = value;
+	if (unlikely(m->journal) && old != value)
+		journal_add(m->journal, word, old ^ value);
+}
+
+static inline void put64(struct machine *m, const u64 *field, u64 value)
+{
+	const u32 *half = (const u32 *)(const void *)field;
+	u64 old = *field;
+
+	if (unlikely(m->journal)) {
+		u32 word = (u32)(half - (const u32 *)(const void *)m->s);
+		u64 xor = old ^ value;
+
+		if ((u32)xor)
+			journal_add(m->journal, word, (u32)xor);
+		if (xor >> 32)
+			journal_add(m->journal, word + 1, (u32)(xor >> 32));
+	}
+	*(u64 *)(void *)(m->words + (half - (const u32 *)(const void *)m->s)) = value;
+}
+
+static inline void count(struct machine *m, enum counter counter, u32 nr)
+{
+	put64(m, &m->s->count[counter], m->s->count[counter] + nr);
+}
+
+/* Close a step: what was put since the last one happened in it. page is an index in page[], or NONE. */
+static inline void step(struct machine *m, enum event event, u32 page, u32 arg)
+{
+	m->steps++;
+	if (unlikely(m->observer))
+		m->observer->step(m->observer, event, page, arg);
+}
+
+/* A step that does no more than enter a mirrored function. */
+static inline void enter(struct machine *m, enum event function, u32 page, u32 arg)
+{
+	step(m, function, page, arg);
+}
+
+#endif

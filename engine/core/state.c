@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/state.h"
+
+#define PTES_PER_TABLE 512u
+#define PAGES_PER_TABLE_SHIFT 21
+
+static const u32 element_words[NR_ARRAYS] = {
+	[ARRAY_CPU] = sizeof(struct cpu) / 4,
+	[ARRAY_TASK] = sizeof(struct task) / 4,
+	[ARRAY_MM] = sizeof(struct mm) / 4,
+	[ARRAY_VMA] = sizeof(struct vma) / 4,
+	[ARRAY_FOLIO] = sizeof(struct folio) / 4,
+	[ARRAY_PAGE] = sizeof(struct page) / 4,
+	[ARRAY_TABLE] = sizeof(struct table) / 4,
+	[ARRAY_PTE] = sizeof(u64) / 4,
+	[ARRAY_DEVICE] = sizeof(struct swap_device) / 4,
+	[ARRAY_CLUSTER] = sizeof(struct cluster) / 4,
+	[ARRAY_SLOT] = sizeof(struct slot) / 4,
+	[ARRAY_TLB] = sizeof(struct tlb_entry) / 4,
+};
+
+static u32 align2(u32 words)
+{
+	return (words + 1) & ~1u;
+}
+
+void state_layout(struct mm_state *shape)
+{
+	u32 at = align2(sizeof(*shape) / 4);
+
+	for (u32 i = 0; i < NR_ARRAYS; i++) {
+		shape->at[i] = at;
+		at = align2(at + shape->nr[i] * element_words[i]);
+	}
+	shape->words = at;
+}
+
+const void *state_array(const struct mm_state *s, enum state_array array)
+{
+	return (const u32 *)(const void *)s + s->at[array];
+}
+
+/* folio[] is sorted by pfn and page[] follows it: two binary searches of one shape */
+static u32 last_not_above(const struct mm_state *s, u64 key, bool by_pfn)
+{
+	u32 low = 0, high = s->nr[ARRAY_FOLIO];
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+		const struct folio *folio = state_folio(s, mid);
+
+		if ((by_pfn ? folio->pfn : folio->page) <= key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low - 1;		/* NONE when low is 0 */
+}
+
+u32 pfn_folio(const struct mm_state *s, u64 pfn)
+{
+	u32 i = last_not_above(s, pfn, true);
+
+	if (i == NONE || pfn - state_folio(s, i)->pfn >= folio_nr_pages(state_folio(s, i)))
+		return NONE;
+	return i;
+}
+
+u32 page_folio(const struct mm_state *s, u32 page)
+{
+	return page < s->nr[ARRAY_PAGE] ? last_not_above(s, page, false) : NONE;
+}
+
+u32 va_vma(const struct mm_state *s, u32 mm, u64 va)
+{
+	for (u32 i = 0; i < s->nr[ARRAY_VMA]; i++) {
+		const struct vma *vma = state_vma(s, i);
+
+		if (vma->mm == mm && vma->start <= va && va < vma->end)
+			return i;
+	}
+	return NONE;
+}
+
+u32 va_pte(const struct mm_state *s, u32 mm, u64 va)
+{
+	u32 i = va_vma(s, mm, va);
+	const struct vma *vma;
+	u32 table;
+
+	if (i == NONE)
+		return NONE;
+	vma = state_vma(s, i);
+	table = vma->table + (u32)((va >> PAGES_PER_TABLE_SHIFT) - (vma->start >> PAGES_PER_TABLE_SHIFT));
+	return table * PTES_PER_TABLE + (u32)(va >> 12) % PTES_PER_TABLE;
+}
+
+u64 pte_va(const struct mm_state *s, u32 pte)
+{
+	return state_table(s, pte / PTES_PER_TABLE)->va + (u64)(pte % PTES_PER_TABLE) * 4096;
+}
+
+u32 slot_device(const struct mm_state *s, u32 slot)
+{
+	for (u32 i = 0; i < s->nr[ARRAY_DEVICE]; i++) {
+		const struct swap_device *device = state_device(s, i);
+
+		if (slot - device->first_slot < device->nr_slots)
+			return i;
+	}
+	return NONE;
+}

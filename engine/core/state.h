@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The simulated machine's memory: one flat block of 32-bit words.
+ *
+ *   +--------------------+  words[0]
+ *   | struct mm_state    |  shape, tasks, lists, counters
+ *   +--------------------+  at[ARRAY_CPU]
+ *   | struct cpu[]       |
+ *   | struct mm[]        |  Arrays of fixed size, laid out once by state_layout()
+ *   | struct vma[]       |  from the counts in nr[]. Objects refer to each other
+ *   | struct folio[]     |  by index, NONE where the kernel has NULL. No pointers:
+ *   | struct page[]      |  memcpy() is a snapshot, memcmp() is equality, and XOR
+ *   | u64 pte[]          |  of two words steps time forward and back.
+ *   | struct slot[] ...  |
+ *   +--------------------+  words[words]
+ *
+ * Everything is u32 or 8-aligned u64 and is read through const pointers. The one
+ * way to write is put() and put64() in machine.h.
+ *
+ * What the kernel keeps on the stack and a learner wants to see lives here too:
+ * the walk position, nr_pages, the folio lists, tlb_ubc.
+ */
+#ifndef CORE_STATE_H
+#define CORE_STATE_H
+
+#include "core/types.h"
+
+#define NONE UINT32_MAX
+
+/* struct folio flags; include/linux/page-flags.h (7.3), one bit each */
+enum folio_flag {
+#define FOLIO_FLAG(id, name) PG_##id,
+#include "core/folio_flags.def"
+#undef FOLIO_FLAG
+	NR_FOLIO_FLAGS
+};
+
+/*
+ * include/linux/mm_types.h:struct folio. The counts are the true ones, not
+ * stored minus one as the kernel does. Expected:
+ *	refcount = mapcount + (swapcache ? nr_pages : 0) + (isolated ? 1 : 0) + gup
+ */
+struct folio {
+	u64 index;		/* pgoff of its first page in its anon_vma */
+	u32 pfn;		/* of the head; naturally aligned to nr_pages */
+	u32 order;
+	u32 flags;		/* bit i: enum folio_flag i */
+	u32 refcount;
+	u32 mapcount;		/* folio_mapcount(): PTE mappings + PMD mappings */
+	u32 entire_mapcount;	/* PMD mappings */
+	u32 nr_pages_mapped;	/* pages with a PTE mapping; + ENTIRELY_MAPPED */
+	u32 pincount;		/* FOLL_PIN pins */
+	u32 gup;		/* references held by nobody else here: pins, FOLL_GET, speculative */
+	u32 swap;		/* first slot index while in the swap cache, else NONE */
+	u32 page;		/* its first page in page[] */
+	u32 anon_vma;
+	u32 list;		/* enum folio_list it is on, or NONE */
+	u32 next, prev;
+	u32 pad;
+};
+#define ENTIRELY_MAPPED 0x800000u
+
+/* What belongs to one page of a folio. */
+struct page {
+	u32 mapcount;		/* PTE mappings of this page */
+	u32 anon_exclusive;	/* PageAnonExclusive() */
+};
+
+/* include/linux/mm_types.h:struct mm_struct */
+struct mm {
+	u64 cpumask;		/* mm_cpumask(): CPUs that may hold translations (x86) */
+	u64 tlb_gen;		/* context.tlb_gen (x86) */
+	u32 anonpages;		/* MM_ANONPAGES */
+	u32 swapents;		/* MM_SWAPENTS */
+	u32 hiwater_rss;
+	u32 tlb_pending;	/* tlb_flush_batched, the pending generation */
+	u32 tlb_flushed;	/* tlb_flush_batched, the flushed generation */
+	u32 on_mmlist;
+	u32 asid;
+	u32 pad;
+};
+
+enum vma_flag { VM_WRITE = 1, VM_LOCKED = 2, VM_DROPPABLE = 4, VM_EXEC = 8, VM_SHARED = 16 };
+
+struct vma {
+	u64 start, end;
+	u64 pgoff;		/* of start, in its anon_vma */
+	u32 mm;
+	u32 anon_vma;
+	u32 flags;		/* enum vma_flag */
+	u32 table;		/* page table of start; the following ranges follow in table[] */
+};
+
+/* One page table: 512 PTEs, pte[512 * i .. ], under one PMD entry. */
+struct table {
+	u64 va;			/* of its first entry, 2 MiB aligned */
+	u64 pmd;		/* a huge entry, or 0: it points to the PTEs */
+	u32 mm;
+	u32 populated;
+};
+
+/* mm/swapfile.c:struct swap_info_struct */
+struct swap_device {
+	u32 type;		/* the number in a swap entry */
+	u32 kind;		/* enum swap_kind */
+	u32 first_slot;		/* of offset 0, in slot[] */
+	u32 nr_slots;
+	u32 first_cluster;
+	u32 nr_clusters;
+	u32 inuse;		/* inuse_pages */
+	u32 next[10];		/* percpu_swap_cluster.offset[order]; 0: none */
+};
+enum swap_kind { SWAP_SYNC, SWAP_ASYNC };	/* zram; a disk */
+
+/* mm/swap.h:struct swap_cluster_info */
+#define SWAPFILE_CLUSTER 512
+struct cluster {
+	u32 count;		/* slots in use */
+	u32 order;
+	u32 locked;
+	u32 extend_table;
+};
+
+/* mm/swap_table.h: one entry of a cluster's table (7.3) */
+enum slot_kind { SLOT_FREE, SLOT_FOLIO, SLOT_SHADOW, SLOT_BAD };
+#define SWP_TB_COUNT_MAX 15
+struct slot {
+	u32 folio;		/* SLOT_FOLIO: the cached folio */
+	u32 kind;
+	u32 count;		/* swap PTEs that point here (extend table included) */
+	u32 zero;		/* zero-filled: nothing on the device */
+};
+
+struct cpu {
+	u64 tlb_gen;		/* of the loaded mm, as far as this CPU has flushed (x86) */
+	u32 mm;			/* loaded */
+	u32 lazy;
+	u32 nr_tlb;		/* entries in use, packed from tlb[nr_tlbs * cpu] */
+	u32 pad;
+};
+
+/* A translation that a CPU holds. It is stale when the page table says otherwise. */
+struct tlb_entry {
+	u64 va;
+	u32 mm;
+	u32 pfn;
+	u32 span;		/* pages: 1, 16 or 512 */
+	u32 flags;		/* enum tlb_flag */
+};
+enum tlb_flag { TLB_WRITABLE = 1, TLB_DIRTY = 2 };
+
+/* Lists of folios. Those from LIST_FOLIO_LIST on are reclaim's private ones: +1 reference. */
+enum folio_list {
+	LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE,
+	LIST_FOLIO_LIST,	/* madvise's, then shrink_folio_list()'s input */
+	LIST_NODE,		/* reclaim_pages(): node_folio_list */
+	LIST_RET,		/* shrink_folio_list(): ret_folios */
+	LIST_PAGEOUT,		/* waiting for one flush before write-out */
+	LIST_FREE,		/* shrink_folio_list(): free_folios */
+	NR_LISTS
+};
+struct list {
+	u32 first, last, nr;
+};
+
+/* The task that runs on a CPU: what it holds on its stack and in task_struct. */
+struct task {
+	u64 ubc_cpumask;	/* tlb_ubc.arch.cpumask (x86) */
+	u64 walk_address;	/* page_vma_mapped_walk: address */
+	u32 ubc_flush_required;
+	u32 ubc_writable;
+	u32 ubc_unmapped_pages;
+	u32 walk_vma;
+	u32 walk_pte;		/* index in pte[], NONE: not mapped yet */
+	u32 walk_flags;
+	u32 phase;		/* enum phase */
+	u32 folio;		/* being reclaimed */
+	u32 page;		/* being unmapped, in page[] */
+	u32 nr_pages;		/* of the run in hand */
+};
+
+enum phase {
+#define PHASE(id, name, text) PHASE_##id,
+#include "core/phases.def"
+#undef PHASE
+	NR_PHASES
+};
+
+enum counter {
+#define COUNTER(id, text) COUNT_##id,
+#include "core/counters.def"
+#undef COUNTER
+	NR_COUNTERS
+};
+
+enum state_array {
+	ARRAY_CPU, ARRAY_TASK, ARRAY_MM, ARRAY_VMA, ARRAY_FOLIO, ARRAY_PAGE, ARRAY_TABLE, ARRAY_PTE,
+	ARRAY_DEVICE, ARRAY_CLUSTER, ARRAY_SLOT, ARRAY_TLB,
+	NR_ARRAYS
+};
+
+struct mm_state {
+	/* Shape: set by state_layout(), never changed afterwards. */
+	u32 words;		/* of the whole block */
+	u32 nr_tlb;		/* entries each CPU's TLB can hold */
+	u32 nr[NR_ARRAYS];	/* elements */
+	u32 at[NR_ARRAYS];	/* word of the first */
+
+	u32 cpu;		/* whose task runs */
+	u32 op;			/* script operation under way, counted from 0 */
+	struct list list[NR_LISTS];
+	u64 count[NR_COUNTERS];
+};
+
+/* Fill in at[] and words of a shape whose nr[] and nr_tlb are set. */
+void state_layout(struct mm_state *shape);
+
+/* Typed, read-only access to a block, the live one or a snapshot. */
+const void *state_array(const struct mm_state *s, enum state_array array);
+
+#define STATE_ACCESSOR(name, type, array)						\
+	static inline const type *name(const struct mm_state *s, u32 i)		\
+	{									\
+		return (const type *)(const void *)((const u32 *)(const void *)s	\
+						    + s->at[array]) + i;		\
+	}
+STATE_ACCESSOR(state_cpu, struct cpu, ARRAY_CPU)
+STATE_ACCESSOR(state_task, struct task, ARRAY_TASK)
+STATE_ACCESSOR(state_mm, struct mm, ARRAY_MM)
+STATE_ACCESSOR(state_vma, struct vma, ARRAY_VMA)
+STATE_ACCESSOR(state_folio, struct folio, ARRAY_FOLIO)
+STATE_ACCESSOR(state_page, struct page, ARRAY_PAGE)
+STATE_ACCESSOR(state_table, struct table, ARRAY_TABLE)
+STATE_ACCESSOR(state_pte, u64, ARRAY_PTE)
+STATE_ACCESSOR(state_device, struct swap_device, ARRAY_DEVICE)
+STATE_ACCESSOR(state_cluster, struct cluster, ARRAY_CLUSTER)
+STATE_ACCESSOR(state_slot, struct slot, ARRAY_SLOT)
+STATE_ACCESSOR(state_tlb, struct tlb_entry, ARRAY_TLB)
+#undef STATE_ACCESSOR
+
+static inline bool folio_flag(const struct folio *folio, enum folio_flag flag)
+{
+	return folio->flags >> flag & 1;
+}
+
+static inline u32 folio_nr_pages(const struct folio *folio)
+{
+	return 1u << folio->order;
+}
+
+/* On one of reclaim's own lists, or taken off one and not yet put back. */
+static inline bool folio_isolated(const struct folio *folio)
+{
+	return folio_flag(folio, PG_isolated);
+}
+
+/* The folio that holds a page frame, or NONE. */
+u32 pfn_folio(const struct mm_state *s, u64 pfn);
+/* The folio that page[page] belongs to. */
+u32 page_folio(const struct mm_state *s, u32 page);
+/* The index in pte[] of an address of an mm, or NONE where it has no page table. */
+u32 va_pte(const struct mm_state *s, u32 mm, u64 va);
+/* The VMA of an mm that holds an address, or NONE. */
+u32 va_vma(const struct mm_state *s, u32 mm, u64 va);
+/* The address that pte[pte] translates; its mm is that of table[pte / 512]. */
+u64 pte_va(const struct mm_state *s, u32 pte);
+/* The device that slot[slot] belongs to. Its offset is slot - first_slot. */
+u32 slot_device(const struct mm_state *s, u32 slot);
+
+#endif

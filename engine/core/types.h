@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CORE_TYPES_H
+#define CORE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define NR_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/*
+ * A function that mirrors a kernel function keeps a stack frame of its own,
+ * so that libunwind finds it: never inlined, cloned or folded.
+ */
+#if defined(__clang__)
+#define __mirrored __attribute__((noinline))
+#else
+#define __mirrored __attribute__((noinline, noipa))
+#endif
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#endif
