@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <string.h>
+
+#include "arch/arch.h"
+#include "mm/check.h"
+
+const struct invariant_info invariants[NR_INVARIANTS] = {
+#define INVARIANT(id, text_) [INVARIANT_##id] = { .name = #id, .text = text_ },
+#include "mm/invariants.def"
+#undef INVARIANT
+};
+
+#define FAIL(v, id, kind, i, got_, want_)						\
+	do {										\
+		*(v) = (struct violation){ .invariant = INVARIANT_##id, .on = kind,	\
+			.index = (u32)(i), .got = got_, .want = want_ };		\
+		return false;								\
+	} while (0)
+
+static u32 nr_of(const struct machine *m, enum state_array array)
+{
+	return m->s->nr[array];
+}
+
+/* Is a PTE being exchanged for another right now? */
+static bool walk_under_way(const struct machine *m)
+{
+	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++)
+		if (state_task(m->s, i)->walk_vma != NONE)
+			return true;
+	return false;
+}
+
+static u32 swap_pte_slot(const struct machine *m, pte_t pte)
+{
+	for (u32 i = 0; i < nr_of(m, ARRAY_DEVICE); i++)
+		if (m->device[i].type == m->arch->pte->swp_type(pte))
+			return m->device[i].first_slot + (u32)m->arch->pte->swp_offset(pte);
+	return NONE;
+}
+
+/*
+ * What the page tables say, counted in one pass: present PTEs of each folio, swap
+ * PTEs of each slot, both kinds of each mm.
+ */
+struct tally {
+	u32 *folio, *slot, *anon, *swap;
+};
+
+size_t check_scratch_words(const struct mm_state *s)
+{
+	return (size_t)s->nr[ARRAY_FOLIO] + s->nr[ARRAY_SLOT] + 2 * (size_t)s->nr[ARRAY_MM];
+}
+
+static void count_ptes(const struct machine *m, u32 *scratch, struct tally *t)
+{
+	const struct pte_ops *ops = m->arch->pte;
+
+	memset(scratch, 0, check_scratch_words(m->s) * sizeof(*scratch));
+	t->folio = scratch;
+	t->slot = t->folio + nr_of(m, ARRAY_FOLIO);
+	t->anon = t->slot + nr_of(m, ARRAY_SLOT);
+	t->swap = t->anon + nr_of(m, ARRAY_MM);
+	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++) {
+		u32 mm = m->table[i / PTRS_PER_PTE].mm, to;
+
+		if (ops->none(m->pte[i]))
+			continue;
+		if (ops->present(m->pte[i])) {
+			to = pfn_folio(m->s, ops->pfn(m->pte[i]));
+			t->anon[mm]++;
+			if (to != NONE)
+				t->folio[to]++;
+			continue;
+		}
+		to = swap_pte_slot(m, m->pte[i]);
+		t->swap[mm]++;
+		if (to < nr_of(m, ARRAY_SLOT))
+			t->slot[to]++;
+	}
+}
+
+static bool folio_is_free(const struct folio *folio)
+{
+	return folio->refcount == 0 && !folio_flag(folio, PG_anon);
+}
+
+static bool check_folios(const struct machine *m, const struct tally *t, bool rest,
+			 struct violation *v)
+{
+	for (u32 i = 0; i < nr_of(m, ARRAY_FOLIO); i++) {
+		const struct folio *folio = m->folio + i;
+		u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
+		u32 held = folio->mapcount + cache + folio_isolated(folio) + folio->gup;
+		u32 present = t->folio[i];
+
+		/* frozen: whoever froze it owns it */
+		if (folio->refcount && (folio->refcount < held || (rest && folio->refcount != held)))
+			FAIL(v, V1, ON_FOLIO, i, folio->refcount, held);
+		if (present > folio->mapcount || (rest && present != folio->mapcount))
+			FAIL(v, V2, ON_FOLIO, i, folio->mapcount, present);
+		if (folio->swap != NONE && folio->swap / SWAPFILE_CLUSTER !=
+		    (folio->swap + folio_nr_pages(folio) - 1) / SWAPFILE_CLUSTER)
+			FAIL(v, V15, ON_FOLIO, i, folio->swap, 0);
+	}
+	return true;
+}
+
+static bool check_slots(const struct machine *m, const struct tally *t, bool rest,
+			struct violation *v)
+{
+	for (u32 i = 0; i < nr_of(m, ARRAY_SLOT); i++) {
+		const struct slot *slot = m->slot + i;
+		const struct folio *folio = m->folio + slot->folio;
+
+		if (slot->kind == SLOT_FREE && slot->count)
+			FAIL(v, V4, ON_SLOT, i, slot->count, 0);
+		if (slot->kind == SLOT_FOLIO && folio->swap != NONE &&
+		    i - folio->swap >= folio_nr_pages(folio))
+			FAIL(v, V4, ON_SLOT, i, slot->folio, NONE);
+		if (slot->kind == SLOT_FREE || slot->kind == SLOT_BAD)
+			continue;
+		if (t->slot[i] > slot->count || (rest && t->slot[i] != slot->count))
+			FAIL(v, V3, ON_SLOT, i, slot->count, t->slot[i]);
+	}
+	return true;
+}
+
+static bool check_devices(const struct machine *m, struct violation *v)
+{
+	for (u32 d = 0; d < nr_of(m, ARRAY_DEVICE); d++) {
+		const struct swap_device *si = m->device + d;
+		u32 inuse = 0;
+
+		for (u32 c = 0; c < si->nr_clusters; c++) {
+			const struct cluster *ci = m->cluster + si->first_cluster + c;
+			u32 nr = 0, bad = 0;
+
+			if (ci->locked)
+				return true;
+			for (u32 i = 0; i < SWAPFILE_CLUSTER; i++) {
+				u32 kind = m->slot[si->first_slot + c * SWAPFILE_CLUSTER + i].kind;
+
+				nr += kind != SLOT_FREE;
+				bad += kind == SLOT_BAD;
+			}
+			if (ci->count != nr)
+				FAIL(v, V5, ON_CLUSTER, si->first_cluster + c, ci->count, nr);
+			inuse += nr - bad;
+		}
+		if (si->inuse != inuse)
+			FAIL(v, V5, ON_DEVICE, d, si->inuse, inuse);
+	}
+	return true;
+}
+
+static bool check_pte_entry(const struct machine *m, u32 i, struct violation *v)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	pte_t pte = m->pte[i];
+	u32 folio, page, slot;
+
+	if (ops->present(pte)) {
+		folio = pfn_folio(m->s, ops->pfn(pte));
+		if (folio == NONE)
+			return true;
+		page = m->folio[folio].page + (u32)(ops->pfn(pte) - m->folio[folio].pfn);
+		if (ops->write(pte) && folio_flag(m->folio + folio, PG_anon) &&
+		    !m->page[page].anon_exclusive)
+			FAIL(v, V12, ON_PTE, i, pte, 0);
+		return true;
+	}
+	slot = swap_pte_slot(m, pte);
+	if (slot == NONE || slot >= nr_of(m, ARRAY_SLOT))
+		return true;
+	if (m->slot[slot].kind == SLOT_FREE)
+		FAIL(v, V4, ON_PTE, i, pte, 0);
+	if (!m->mm[m->table[i / PTRS_PER_PTE].mm].on_mmlist)
+		FAIL(v, V16, ON_PTE, i, pte, 0);
+	if (m->slot[slot].kind == SLOT_FOLIO && m->folio[m->slot[slot].folio].swap != NONE) {
+		const struct folio *cached = m->folio + m->slot[slot].folio;
+
+		page = cached->page + slot - cached->swap;
+		if (m->page[page].anon_exclusive)
+			FAIL(v, V9, ON_PAGE, page, 1, 0);
+	}
+	return true;
+}
+
+/* V17 for one aligned block of 16 entries */
+static bool check_block(const struct machine *m, u32 first, bool rest, struct violation *v)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	u32 cont = 0, present = 0, base = NONE;
+	pte_t want;
+
+	for (u32 i = first; i < first + 16; i++) {
+		present += ops->present(m->pte[i]);
+		if (!ops->valid_cont(m->pte[i]))
+			continue;
+		cont++;
+		if (base == NONE)
+			base = i;
+		want = ops->mkold(ops->mkclean(ops->advance_pfn(m->pte[base], (s64)i - base)));
+		if (ops->mkold(ops->mkclean(m->pte[i])) != want)
+			FAIL(v, V17, ON_PTE, i, m->pte[i], want);
+	}
+	if (cont && (cont != present || (rest && cont != 16)))
+		FAIL(v, V17, ON_PTE, first, cont, present);
+	return true;
+}
+
+static bool check_page_tables(const struct machine *m, bool rest, struct violation *v)
+{
+	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++) {
+		if (!m->arch->pte->none(m->pte[i]) && !check_pte_entry(m, i, v))
+			return false;
+		if (m->arch->pte->has_cont && i % 16 == 0 && !check_block(m, i, rest, v))
+			return false;
+	}
+	return true;
+}
+
+static bool check_mms(const struct machine *m, const struct tally *t, bool rest, struct violation *v)
+{
+	for (u32 i = 0; rest && i < nr_of(m, ARRAY_MM); i++) {
+		if (m->mm[i].anonpages != t->anon[i])
+			FAIL(v, V6, ON_MM, i, m->mm[i].anonpages, t->anon[i]);
+		if (m->mm[i].swapents != t->swap[i])
+			FAIL(v, V6, ON_MM, i, m->mm[i].swapents, t->swap[i]);
+	}
+	return true;
+}
+
+/* Its content is on its way to the device, or there already. */
+static bool write_has_started(const struct folio *folio)
+{
+	return folio_flag(folio, PG_writeback) ||
+	       (folio_flag(folio, PG_swapcache) && !folio_flag(folio, PG_dirty) && !folio->mapcount);
+}
+
+static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_entry *e, struct violation *v)
+{
+	const struct folio *folio;
+	u32 i = pfn_folio(m->s, e->pfn);
+
+	if (i == NONE || m->cpu[cpu].lazy || m->cpu[cpu].mm != e->mm)
+		return true;
+	folio = m->folio + i;
+	if (folio_is_free(folio))
+		FAIL(v, V8, ON_CPU, cpu, e->va, 0);
+	if (e->flags & TLB_WRITABLE && e->flags & TLB_DIRTY && write_has_started(folio))
+		FAIL(v, V7, ON_CPU, cpu, e->va, 0);
+	return true;
+}
+
+static bool check_tlbs(const struct machine *m, struct violation *v)
+{
+	for (u32 cpu = 0; cpu < nr_of(m, ARRAY_CPU); cpu++) {
+		const struct tlb_entry *tlb = m->tlb + (size_t)cpu * m->s->nr_tlb;
+
+		for (u32 i = 0; i < m->cpu[cpu].nr_tlb; i++) {
+			if (!check_tlb_entry(m, cpu, tlb + i, v))
+				return false;
+			for (u32 j = 0; j < i; j++)
+				if (tlb[i].mm == tlb[j].mm && tlb[i].span != tlb[j].span &&
+				    tlb[i].va < tlb[j].va + tlb[j].span * PAGE_SIZE &&
+				    tlb[j].va < tlb[i].va + tlb[i].span * PAGE_SIZE)
+					FAIL(v, V19, ON_CPU, cpu, tlb[i].va, tlb[j].va);
+		}
+	}
+	return true;
+}
+
+static bool check_tasks(const struct machine *m, struct violation *v)
+{
+	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++) {
+		const struct task *task = state_task(m->s, i);
+		const struct folio *folio = m->folio + task->folio;
+
+		if (task->walk_pte == NONE || task->folio == NONE)
+			continue;
+		if (folio_flag(folio, PG_anon) &&
+		    folio_flag(folio, PG_swapbacked) != folio_flag(folio, PG_swapcache))
+			FAIL(v, V11, ON_FOLIO, task->folio, folio_flag(folio, PG_swapbacked),
+			     folio_flag(folio, PG_swapcache));
+		if (task->walk_pte % PTRS_PER_PTE + task->nr_pages > PTRS_PER_PTE)
+			FAIL(v, V15, ON_PTE, task->walk_pte, task->nr_pages, 0);
+	}
+	return true;
+}
+
+bool check_invariants(const struct machine *m, u32 *scratch, struct violation *v)
+{
+	bool rest = !walk_under_way(m);
+	struct tally t;
+
+	count_ptes(m, scratch, &t);
+	return check_folios(m, &t, rest, v) && check_slots(m, &t, rest, v) && check_devices(m, v) &&
+	       check_page_tables(m, rest, v) && check_mms(m, &t, rest, v) && check_tlbs(m, v) &&
+	       check_tasks(m, v);
+}

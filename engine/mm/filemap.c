@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a folio meets in mm/filemap.c and mm/page-writeback.c: its lock, its dirty and writeback flags. */
+#include "mm/internal.h"
+
+/* mm/filemap.c:folio_unlock */
+__mirrored void folio_unlock(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_unlock, folio->page, 0);
+	folio_clear_flag(m, folio, PG_locked);
+	step(m, EV_folio_unlocked, folio->page, 0);
+}
+
+/* mm/filemap.c:folio_end_writeback: a folio marked for reclaim moves to the tail of its LRU list */
+__mirrored void folio_end_writeback(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_end_writeback, folio->page, 0);
+	if (folio_flag(folio, PG_reclaim) && folio_flag(folio, PG_lru)) {
+		enum folio_list list = (enum folio_list)folio->list;
+
+		folio_clear_flag(m, folio, PG_reclaim);
+		list_del(m, folio);
+		list_add_tail(m, folio, list);
+	}
+	folio_clear_flag(m, folio, PG_writeback);
+	step(m, EV_folio_writeback_cleared, folio->page, 0);
+}
+
+/* mm/page-writeback.c:folio_mark_dirty */
+__mirrored void folio_mark_dirty(struct machine *m, const struct folio *folio)
+{
+	enum event event = folio_flag(folio, PG_dirty) ? EV_folio_still_dirty : EV_folio_dirty_set;
+
+	count(m, COUNT_folio_mark_dirty, 1);
+	enter(m, EV_folio_mark_dirty, folio->page, 0);
+	if (folio_flag(folio, PG_reclaim))
+		folio_clear_flag(m, folio, PG_reclaim);
+	folio_set_flag(m, folio, PG_dirty);
+	step(m, event, folio->page, 0);
+}
+
+/* mm/page-writeback.c:folio_clear_dirty_for_io */
+__mirrored bool folio_clear_dirty_for_io(struct machine *m, const struct folio *folio)
+{
+	bool was_dirty = folio_flag(folio, PG_dirty);
+
+	enter(m, EV_folio_clear_dirty_for_io, folio->page, 0);
+	if (was_dirty) {
+		folio_clear_flag(m, folio, PG_dirty);
+		step(m, EV_folio_dirty_cleared, folio->page, 0);
+	}
+	return was_dirty;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The mirrored functions, file by file as in the kernel's mm/.
+ *
+ *   madvise.c          who asks: one PMD range after the other
+ *      v
+ *   vmscan.c           shrink_folio_list(): a folio's way out
+ *      |--> swapfile.c, swap_state.c      slots, counts, swap cache
+ *      |--> rmap.c --> page_vma_mapped.c  each PTE becomes a swap entry
+ *      |--> page_io.c                     write-out
+ *      '--> filemap.c, page_alloc.c       unlock, free
+ *
+ * Objects are const pointers into the state; put() writes through them. An address
+ * space is a u32 mm, a PTE a u32 index in pte[]. Each function is its kernel
+ * namesake unless functions.def says otherwise (7.3.4).
+ */
+#ifndef MM_INTERNAL_H
+#define MM_INTERNAL_H
+
+#include "arch/arch.h"
+#include "core/list.h"
+
+#define SWAP_CLUSTER_MAX 32
+#define FOLIO_BATCH_SIZE 31	/* PAGEVEC_SIZE: a full batch of folios to free */
+
+/* --- helpers that the kernel inlines ------------------------------------- */
+
+static inline u32 vma_idx(const struct machine *m, const struct vma *vma)
+{
+	return (u32)(vma - m->vma);
+}
+
+static inline void folio_set_flag(struct machine *m, const struct folio *folio, enum folio_flag flag)
+{
+	put(m, &folio->flags, folio->flags | 1u << flag);
+}
+
+static inline void folio_clear_flag(struct machine *m, const struct folio *folio, enum folio_flag flag)
+{
+	put(m, &folio->flags, folio->flags & ~(1u << flag));
+}
+
+static inline bool folio_test_large(const struct folio *folio)
+{
+	return folio->order > 0;
+}
+
+static inline bool folio_mapped(const struct folio *folio)
+{
+	return folio->mapcount > 0;
+}
+
+static inline void folio_ref_add(struct machine *m, const struct folio *folio, u32 nr)
+{
+	put(m, &folio->refcount, folio->refcount + nr);
+	count(m, COUNT_ref_op, 1);
+}
+
+static inline void folio_ref_sub(struct machine *m, const struct folio *folio, u32 nr)
+{
+	put(m, &folio->refcount, folio->refcount - nr);
+	count(m, COUNT_ref_op, 1);
+}
+
+/* The PTE of an address inside the VMA, present or not. */
+static inline u32 vma_pte(const struct vma *vma, u64 address)
+{
+	u32 table = vma->table + (u32)((address >> PMD_SHIFT) - (vma->start >> PMD_SHIFT));
+
+	return table * PTRS_PER_PTE + (u32)(address >> PAGE_SHIFT) % PTRS_PER_PTE;
+}
+
+static inline void enter_phase(struct machine *m, enum phase phase)
+{
+	put(m, &m->task->phase, phase);
+}
+
+/* --- mm/page_vma_mapped.c ------------------------------------------------- */
+
+enum { PVMW_SYNC = 1, PVMW_PGTABLE_CROSSED = 4 };
+
+/* What stays the same during a walk; where it stands is in struct task. */
+struct page_vma_mapped_walk {
+	const struct folio *folio;
+	const struct vma *vma;
+};
+
+/* Where the VMA would map the folio's first page; *end one past the last. */
+u64 vma_address(const struct vma *vma, const struct folio *folio, u64 *end);
+void page_vma_mapped_walk_start(struct machine *m, const struct page_vma_mapped_walk *pvmw, u32 flags);
+void page_vma_mapped_walk_done(struct machine *m);
+/* The page that the walk stands on, in page[]. */
+u32 walk_page(const struct machine *m, const struct page_vma_mapped_walk *pvmw);
+__mirrored bool page_vma_mapped_walk(struct machine *m, const struct page_vma_mapped_walk *pvmw);
+__mirrored bool check_pte(struct machine *m, const struct page_vma_mapped_walk *pvmw);
+
+/* --- mm/rmap.c ------------------------------------------------------------ */
+
+enum ttu_flags {
+	TTU_SPLIT_HUGE_PMD = 1, TTU_SYNC = 2, TTU_BATCH_FLUSH = 4, TTU_IGNORE_MLOCK = 8,
+};
+
+__mirrored void try_to_unmap(struct machine *m, const struct folio *folio, u32 flags);
+__mirrored void rmap_walk(struct machine *m, const struct folio *folio, u32 flags);
+__mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio, u32 flags);
+__mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *folio);
+__mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio, const struct vma *vma,
+				 u32 flags);
+__mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *folio,
+				     const struct page_vma_mapped_walk *pvmw, pte_t pteval);
+__mirrored u32 ttu_anon_folio(struct machine *m, const struct folio *folio, const struct vma *vma,
+			      u32 page, u32 pte, pte_t pteval, u32 nr);
+__mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio *folio, u32 mm,
+					  u32 page, u32 pte, pte_t pteval, u32 nr);
+__mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr);
+__mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start, u64 end);
+__mirrored void try_to_unmap_flush(struct machine *m);
+__mirrored void try_to_unmap_flush_dirty(struct machine *m);
+__mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm);
+
+/* --- mm/internal.h -------------------------------------------------------- */
+
+enum fpb_flags { FPB_RESPECT_DIRTY = 1, FPB_RESPECT_SOFT_DIRTY = 2, FPB_RESPECT_WRITE = 4 };
+
+/* folio_pte_batch_flags(): how many PTEs from pte on continue pteval, at most max. */
+u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t pteval,
+			  u32 max, u32 flags);
+
+/* --- mm/huge_memory.c, mm/memory.c ---------------------------------------- */
+
+__mirrored void deferred_split_folio(struct machine *m, const struct folio *folio, bool partially_mapped);
+__mirrored const struct folio *vm_normal_folio(struct machine *m, pte_t pteval);
+
+/* --- mm/madvise.c --------------------------------------------------------- */
+
+__mirrored void madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
+__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma, u64 addr,
+						  u64 end);
+
+/* --- mm/vmscan.c ---------------------------------------------------------- */
+
+enum pageout { PAGE_KEEP, PAGE_ACTIVATE, PAGE_SUCCESS, PAGE_CLEAN };
+
+__mirrored bool folio_isolate_lru(struct machine *m, const struct folio *folio);
+__mirrored void folio_putback_lru(struct machine *m, const struct folio *folio);
+__mirrored u32 reclaim_pages(struct machine *m);
+__mirrored u32 reclaim_folio_list(struct machine *m, enum folio_list list);
+__mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list);
+__mirrored enum pageout pageout(struct machine *m, const struct folio *folio);
+__mirrored bool __remove_mapping(struct machine *m, const struct folio *folio);
+
+/* --- mm/page-writeback.c, mm/filemap.c, mm/page_alloc.c -------------------- */
+
+__mirrored void folio_mark_dirty(struct machine *m, const struct folio *folio);
+__mirrored bool folio_clear_dirty_for_io(struct machine *m, const struct folio *folio);
+__mirrored void folio_unlock(struct machine *m, const struct folio *folio);
+__mirrored void folio_end_writeback(struct machine *m, const struct folio *folio);
+__mirrored void free_unref_folios(struct machine *m);
+
+/* --- mm/swapfile.c -------------------------------------------------------- */
+
+__mirrored bool folio_alloc_swap(struct machine *m, const struct folio *folio);
+__mirrored bool cluster_alloc_swap_entry(struct machine *m, const struct swap_device *si,
+					 const struct folio *folio);
+__mirrored bool alloc_swap_scan_cluster(struct machine *m, const struct swap_device *si, u32 offset,
+					const struct folio *folio);
+/* false: nothing raised */
+__mirrored bool folio_dup_swap(struct machine *m, const struct folio *folio, u32 page);
+__mirrored bool folio_dup_swap_pages(struct machine *m, const struct folio *folio, u32 page, u32 nr);
+__mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, u32 nr);
+__mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr);
+__mirrored bool folio_free_swap(struct machine *m, const struct folio *folio);
+const struct cluster *swap_cluster_lock(struct machine *m, u32 slot);
+void swap_cluster_unlock(struct machine *m, const struct cluster *ci);
+/* Free slots whose count is 0; the cluster is locked. */
+void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr);
+
+/* --- mm/swap_state.c ------------------------------------------------------ */
+
+__mirrored void __swap_cache_add_folio(struct machine *m, const struct folio *folio, u32 slot);
+__mirrored void __swap_cache_do_add_folio(struct machine *m, const struct folio *folio, u32 slot);
+__mirrored void __swap_cache_del_folio(struct machine *m, const struct folio *folio);
+__mirrored void __swap_cache_do_del_folio(struct machine *m, const struct folio *folio);
+
+/* --- mm/page_io.c --------------------------------------------------------- */
+
+__mirrored void swap_writeout(struct machine *m, const struct folio *folio);
+__mirrored void __swap_writepage(struct machine *m, const struct folio *folio);
+
+#endif

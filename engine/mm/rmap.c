@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Unmapping: every PTE that maps a folio becomes a swap entry.
+ *
+ * One turn of the loop in try_to_unmap_one() takes a run of nr pages, 1 in 7.3
+ * and as many as possible in the proposed series:
+ *
+ *	page table      TLBs                folio and slots
+ *	----------      ----                ---------------
+ *	clear nr PTEs
+ *	                note the flush
+ *	                                    dirty bit -> folio
+ *	                                    slot counts + nr
+ *	                                    AnonExclusive off, if nobody pins
+ *	                                    MM_ANONPAGES - nr, MM_SWAPENTS + nr
+ *	set nr swap PTEs
+ *	                                    mapcount - nr
+ *	                                    refcount - nr
+ *	                one flush before write-out
+ *
+ * The order is the point: a slot is counted before an entry shows it, a mapping is
+ * uncounted after it is gone, and no one writes through an old translation once
+ * the content is on its way to the device.
+ */
+#include "mm/internal.h"
+
+/* mm/rmap.c:try_to_unmap_flush */
+__mirrored void try_to_unmap_flush(struct machine *m)
+{
+	const struct task *task = m->task;
+
+	enter(m, EV_try_to_unmap_flush, NONE, 0);
+	if (!task->ubc_flush_required) {
+		step(m, EV_tlb_nothing_pending, NONE, 0);
+		return;
+	}
+	m->arch->tlbbatch_flush(m);
+	put(m, &task->ubc_flush_required, 0);
+	put(m, &task->ubc_writable, 0);
+	step(m, EV_tlb_flush_done, NONE, 0);
+}
+
+/* mm/rmap.c:try_to_unmap_flush_dirty */
+__mirrored void try_to_unmap_flush_dirty(struct machine *m)
+{
+	enter(m, EV_try_to_unmap_flush_dirty, NONE, 0);
+	if (m->task->ubc_writable)
+		try_to_unmap_flush(m);
+}
+
+#define TLB_GENERATION_MAX 0x3fffu	/* TLB_FLUSH_BATCH_PENDING_LARGE */
+
+/* mm/rmap.c:set_tlb_ubc_flush_pending */
+__mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start, u64 end)
+{
+	const struct mm *mms = m->mm + mm;
+	u32 nr = (u32)((end - start) >> PAGE_SHIFT);
+
+	count(m, COUNT_tlb_pending, 1);
+	enter(m, EV_set_tlb_ubc_flush_pending, m->task->page, nr);
+	if (!m->arch->pte->accessible(pteval))
+		return;
+	m->arch->tlbbatch_add_pending(m, mm, start, end);
+	put(m, &m->task->ubc_flush_required, 1);
+	if (mms->tlb_pending > TLB_GENERATION_MAX) {
+		put(m, &mms->tlb_pending, 1);
+		put(m, &mms->tlb_flushed, 0);
+	} else {
+		put(m, &mms->tlb_pending, mms->tlb_pending + 1);
+	}
+	if (m->arch->pte->dirty(pteval))
+		put(m, &m->task->ubc_writable, 1);
+	step(m, EV_tlb_flush_pending, m->task->page, nr);
+}
+
+/* mm/rmap.c:should_defer_flush */
+static bool should_defer_flush(const struct machine *m, u32 mm, u32 flags)
+{
+	return flags & TTU_BATCH_FLUSH && m->arch->tlbbatch_should_defer(m, mm);
+}
+
+/* mm/rmap.c:flush_tlb_batched_pending */
+__mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm)
+{
+	const struct mm *mms = m->mm + mm;
+
+	enter(m, EV_flush_tlb_batched_pending, NONE, mm);
+	if (mms->tlb_pending == mms->tlb_flushed)
+		return;
+	m->arch->flush_tlb_mm(m, mm);
+	put(m, &mms->tlb_flushed, mms->tlb_pending);
+	step(m, EV_tlb_flush_caught_up, NONE, mm);
+}
+
+/* mm/rmap.c:folio_unmap_pte_batch */
+__mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *folio,
+				     const struct page_vma_mapped_walk *pvmw, pte_t pteval)
+{
+	u32 first = walk_page(m, pvmw);
+	u64 pages_to_end = folio->page + folio_nr_pages(folio) - first;
+	u64 address = m->task->walk_address;
+	u64 end = (address | (PMD_SIZE - 1)) + 1;
+	u64 max;
+
+	enter(m, EV_folio_unmap_pte_batch, first, 0);
+	if (!folio_test_large(folio))
+		return 1;
+	if (m->kernel->anon_batch == ANON_SINGLE && folio_flag(folio, PG_anon) &&
+	    folio_flag(folio, PG_swapbacked))
+		return 1;
+	if (end > pvmw->vma->end)
+		end = pvmw->vma->end;
+	max = (end - address) >> PAGE_SHIFT;
+	if (max > pages_to_end)
+		max = pages_to_end;
+	return folio_pte_batch_flags(m, folio, m->task->walk_pte, pteval, (u32)max,
+				     FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY);
+}
+
+/* mm/rmap.c:folio_remove_rmap_ptes and __folio_remove_rmap */
+__mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	u32 unmapped = 0;
+
+	count(m, COUNT_rmap_remove, 1);
+	enter(m, EV_folio_remove_rmap_ptes, page, nr);
+	for (u32 i = page; i < page + nr; i++) {
+		put(m, &m->page[i].mapcount, m->page[i].mapcount - 1);
+		unmapped += m->page[i].mapcount == 0;
+	}
+	count(m, COUNT_mapcount_op, nr);
+	put(m, &folio->mapcount, folio->mapcount - nr);
+	put(m, &folio->nr_pages_mapped, folio->nr_pages_mapped - unmapped);
+	step(m, EV_mapcount_removed, page, nr);
+	if (folio_test_large(folio) && unmapped && folio->nr_pages_mapped &&
+	    !folio_flag(folio, PG_partially_mapped))
+		deferred_split_folio(m, folio, true);
+}
+
+/* The copy of the kernel's smp_mb() and folio_maybe_dma_pinned() that both users share. */
+static bool folio_maybe_dma_pinned(struct machine *m, const struct folio *folio, u32 page)
+{
+	count(m, COUNT_smp_mb, 1);
+	step(m, EV_smp_mb_before_pin_check, page, 0);
+	count(m, COUNT_pin_check, 1);
+	step(m, folio->pincount ? EV_pinned : EV_not_pinned, page, folio->pincount);
+	return folio->pincount > 0;
+}
+
+/* include/linux/rmap.h:folio_try_share_anon_rmap_ptes. True: it may not be shared. */
+static bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	if (folio_maybe_dma_pinned(m, folio, page))
+		return true;
+	for (u32 i = page; i < page + nr; i++)
+		put(m, &m->page[i].anon_exclusive, 0);
+	step(m, EV_anon_exclusive_cleared, page, nr);
+	count(m, COUNT_smp_mb, 1);
+	step(m, EV_smp_mb_after_share, page, 0);
+	return false;
+}
+
+/* mm/internal.h:mm_prepare_for_swap_entries */
+static void mm_prepare_for_swap_entries(struct machine *m, u32 mm)
+{
+	enum event event = m->mm[mm].on_mmlist ? EV_mmlist_checked : EV_mmlist_added;
+
+	put(m, &m->mm[mm].on_mmlist, 1);
+	step(m, event, NONE, mm);
+}
+
+/* mm/rmap.c:swp_pte_prepare */
+static pte_t swp_pte_prepare(const struct machine *m, const struct folio *folio, u32 page, pte_t pteval,
+			     bool exclusive)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	u32 slot = folio->swap + (page - folio->page);
+	const struct swap_device *si = m->device + slot_device(m->s, slot);
+	pte_t pte = ops->swp_entry(si->type, slot - si->first_slot);
+
+	if (exclusive)
+		pte = ops->swp_mkexclusive(pte);
+	if (ops->has_soft_dirty && ops->soft_dirty(pteval))
+		pte = ops->swp_mksoft_dirty(pte);
+	if (ops->uffd(pteval))
+		pte = ops->swp_mkuffd(pte);
+	return pte;
+}
+
+static bool dup_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	if (m->kernel->anon_batch == ANON_RUN)
+		return folio_dup_swap_pages(m, folio, page, nr);
+	return folio_dup_swap(m, folio, page);
+}
+
+/*
+ * mm/rmap.c:ttu_anon_swapbacked_folio, for nr pages that agree in AnonExclusive.
+ * False: nothing has changed, the caller restores the PTEs.
+ */
+__mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio *folio, u32 mm,
+					  u32 page, u32 pte, pte_t pteval, u32 nr)
+{
+	bool exclusive = m->page[page].anon_exclusive;
+
+	enter(m, EV_ttu_anon_swapbacked_folio, page, nr);
+	if (!dup_swap(m, folio, page, nr))
+		return false;
+	if (exclusive && folio_try_share_anon_rmap_ptes(m, folio, page, nr)) {
+		folio_put_swap(m, folio, page, nr);
+		return false;
+	}
+	mm_prepare_for_swap_entries(m, mm);
+	put(m, &m->mm[mm].anonpages, m->mm[mm].anonpages - nr);
+	put(m, &m->mm[mm].swapents, m->mm[mm].swapents + nr);
+	count(m, COUNT_mm_counter_op, 2);
+	step(m, EV_mm_counters_moved, page, nr);
+	for (u32 i = 0; i < nr; i++) {
+		put(m, &m->task->nr_pages, nr - i);
+		m->arch->set_ptes(m, pte + i, swp_pte_prepare(m, folio, page + i, pteval, exclusive), 1);
+	}
+	return true;
+}
+
+/* mm/mprotect.c:page_anon_exclusive_batch */
+static u32 page_anon_exclusive_batch(const struct machine *m, u32 page, u32 max)
+{
+	u32 nr = 1;
+
+	while (nr < max && m->page[page + nr].anon_exclusive == m->page[page].anon_exclusive)
+		nr++;
+	return nr;
+}
+
+/* The end of a turn: the mappings are gone, so are their counts and references. */
+static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	folio_remove_rmap_ptes(m, folio, page, nr);
+	folio_ref_sub(m, folio, nr);
+	step(m, EV_folio_put_refs, page, nr);
+}
+
+/*
+ * mm/rmap.c:ttu_anon_folio. Returns how many of the nr PTEs became swap entries, their
+ * accounting finished; the caller restores the others. A run may mix exclusive and
+ * shared pages: each sub-batch that agrees is done on its own.
+ */
+__mirrored u32 ttu_anon_folio(struct machine *m, const struct folio *folio, const struct vma *vma,
+			      u32 page, u32 pte, pte_t pteval, u32 nr)
+{
+	u32 done = 0;
+
+	enter(m, EV_ttu_anon_folio, page, nr);
+	if (folio_flag(folio, PG_swapbacked) != folio_flag(folio, PG_swapcache))
+		return 0;
+	while (done < nr) {
+		u32 len = page_anon_exclusive_batch(m, page + done, nr - done);
+
+		if (nr > 1)
+			step(m, EV_anon_exclusive_batch, page + done, len);
+		if (!ttu_anon_swapbacked_folio(m, folio, vma->mm, page + done, pte + done,
+					       m->arch->pte->advance_pfn(pteval, done), len))
+			break;
+		finish_folio_unmap(m, folio, page + done, len);
+		done += len;
+	}
+	return done;
+}
+
+/* Clear the run and see that no CPU keeps using it: at once, or noted for later. */
+static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const struct vma *vma,
+			     u32 flags, u32 nr)
+{
+	u64 address = m->task->walk_address, end = address + nr * PAGE_SIZE;
+	pte_t pteval = m->arch->get_and_clear_ptes(m, m->task->walk_pte, nr);
+
+	if (should_defer_flush(m, vma->mm, flags))
+		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, end);
+	else
+		m->arch->flush_tlb_range(m, vma_idx(m, vma), address, end);
+	if (m->arch->pte->dirty(pteval))
+		folio_mark_dirty(m, folio);
+	return pteval;
+}
+
+/* mm/memory.c:cond_install_uffd_wp_ptes: anonymous memory needs no marker, but one look */
+static void cond_install_uffd_wp_ptes(struct machine *m)
+{
+	m->arch->ptep_get(m, m->task->walk_pte);
+	step(m, EV_uffd_wp_checked, m->task->page, 0);
+}
+
+/* include/linux/mm.h:update_hiwater_rss */
+static void update_hiwater_rss(struct machine *m, u32 mm)
+{
+	count(m, COUNT_hiwater_update, 1);
+	if (m->mm[mm].hiwater_rss < m->mm[mm].anonpages)
+		put(m, &m->mm[mm].hiwater_rss, m->mm[mm].anonpages);
+	step(m, EV_hiwater_updated, NONE, mm);
+}
+
+/* The run holds swap entries now: stand on its last PTE (proposed series). */
+static void walk_skip(struct machine *m, u32 nr)
+{
+	const struct task *task = m->task;
+
+	put64(m, &task->walk_address, task->walk_address + (nr - 1) * PAGE_SIZE);
+	put(m, &task->walk_pte, task->walk_pte + nr - 1);
+	step(m, EV_walk_skipped, NONE, nr);
+}
+
+/* mm/rmap.c:try_to_unmap_one */
+__mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio, const struct vma *vma,
+				 u32 flags)
+{
+	const struct page_vma_mapped_walk pvmw = { .folio = folio, .vma = vma };
+	const struct task *task = m->task;
+	u32 page, nr_pages, done;
+	pte_t pteval;
+
+	enter(m, EV_try_to_unmap_one, folio->page, folio_nr_pages(folio));
+	page_vma_mapped_walk_start(m, &pvmw, flags & TTU_SYNC ? PVMW_SYNC : 0);
+	while (page_vma_mapped_walk(m, &pvmw)) {
+		pteval = m->arch->ptep_get(m, task->walk_pte);
+		page = folio->page + (u32)(m->arch->pte->pfn(pteval) - folio->pfn);
+		nr_pages = folio_unmap_pte_batch(m, folio, &pvmw, pteval);
+		put(m, &task->nr_pages, nr_pages);
+		step(m, EV_unmap_batch, page, nr_pages);
+
+		pteval = clear_and_flush(m, folio, vma, flags, nr_pages);
+		cond_install_uffd_wp_ptes(m);
+		update_hiwater_rss(m, vma->mm);
+		done = ttu_anon_folio(m, folio, vma, page, task->walk_pte, pteval, nr_pages);
+		if (done < nr_pages) {
+			m->arch->set_ptes(m, task->walk_pte + done,
+					  m->arch->pte->advance_pfn(pteval, done), nr_pages - done);
+			step(m, EV_unmap_restored, page + done, nr_pages - done);
+			page_vma_mapped_walk_done(m);
+			return false;
+		}
+		if (nr_pages == folio_nr_pages(folio)) {
+			page_vma_mapped_walk_done(m);
+			break;
+		}
+		if (nr_pages > 1)
+			walk_skip(m, nr_pages);
+	}
+	return true;
+}
+
+/* mm/rmap.c:folio_lock_anon_vma_read */
+__mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_lock_anon_vma_read, folio->page, 0);
+}
+
+/* mm/rmap.c:rmap_walk_anon, for try_to_unmap */
+__mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio, u32 flags)
+{
+	enter(m, EV_rmap_walk_anon, folio->page, 0);
+	folio_lock_anon_vma_read(m, folio);
+	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++) {
+		const struct vma *vma = m->vma + i;
+		u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT);
+
+		if (vma->anon_vma != folio->anon_vma || last <= folio->index ||
+		    vma->pgoff >= folio->index + folio_nr_pages(folio))
+			continue;
+		step(m, EV_rmap_vma, folio->page, i);
+		if (!try_to_unmap_one(m, folio, vma, flags) || !folio_mapped(folio))
+			break;
+	}
+}
+
+/* mm/rmap.c:rmap_walk */
+__mirrored void rmap_walk(struct machine *m, const struct folio *folio, u32 flags)
+{
+	enter(m, EV_rmap_walk, folio->page, 0);
+	rmap_walk_anon(m, folio, flags);
+}
+
+/* mm/rmap.c:try_to_unmap */
+__mirrored void try_to_unmap(struct machine *m, const struct folio *folio, u32 flags)
+{
+	enter(m, EV_try_to_unmap, folio->page, 0);
+	rmap_walk(m, folio, flags);
+	put(m, &m->task->page, NONE);
+	step(m, folio_mapped(folio) ? EV_still_mapped : EV_unmapped, folio->page, 0);
+}

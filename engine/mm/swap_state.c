@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "mm/internal.h"
+
+/* mm/swap_state.c:__swap_cache_do_add_folio */
+__mirrored void __swap_cache_do_add_folio(struct machine *m, const struct folio *folio, u32 slot)
+{
+	u32 nr_pages = folio_nr_pages(folio);
+
+	enter(m, EV___swap_cache_do_add_folio, folio->page, nr_pages);
+	for (u32 i = 0; i < nr_pages; i++) {
+		put(m, &m->slot[slot + i].kind, SLOT_FOLIO);
+		put(m, &m->slot[slot + i].folio, folio_idx(m, folio));
+		put(m, &m->slot[slot + i].count, 0);
+		count(m, COUNT_swap_slot_write, 1);
+		step(m, EV_swap_cache_added, folio->page + i, slot + i);
+	}
+	folio_ref_add(m, folio, nr_pages);
+	folio_set_flag(m, folio, PG_swapcache);
+	put(m, &folio->swap, slot);
+	step(m, EV_swap_cache_refs, folio->page, nr_pages);
+}
+
+/* mm/swap_state.c:__swap_cache_add_folio */
+__mirrored void __swap_cache_add_folio(struct machine *m, const struct folio *folio, u32 slot)
+{
+	enter(m, EV___swap_cache_add_folio, folio->page, folio_nr_pages(folio));
+	__swap_cache_do_add_folio(m, folio, slot);
+}
+
+/* mm/swap_state.c:__swap_cache_do_del_folio. The cache's references are the caller's to drop. */
+__mirrored void __swap_cache_do_del_folio(struct machine *m, const struct folio *folio)
+{
+	u32 first = folio->swap, nr_pages = folio_nr_pages(folio);
+
+	enter(m, EV___swap_cache_do_del_folio, folio->page, nr_pages);
+	for (u32 i = 0; i < nr_pages; i++) {
+		const struct slot *slot = m->slot + first + i;
+
+		put(m, &slot->folio, NONE);
+		if (!slot->count)
+			continue;
+		put(m, &slot->kind, SLOT_SHADOW);
+		count(m, COUNT_swap_slot_write, 1);
+		step(m, EV_swap_shadow_stored, folio->page + i, first + i);
+	}
+	folio_clear_flag(m, folio, PG_swapcache);
+	put(m, &folio->swap, NONE);
+	step(m, EV_swap_cache_removed, folio->page, nr_pages);
+	for (u32 i = 0; i < nr_pages; i++)
+		if (!m->slot[first + i].count)
+			__swap_cluster_free_entries(m, first + i, 1);
+}
+
+/* mm/swap_state.c:__swap_cache_del_folio. The cluster is locked. */
+__mirrored void __swap_cache_del_folio(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV___swap_cache_del_folio, folio->page, folio_nr_pages(folio));
+	__swap_cache_do_del_folio(m, folio);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Swap slots. A device is cut into clusters of 512 slots; each slot has one entry
+ * in its cluster's table:
+ *
+ *	free --alloc--> folio, count 0 --dup--> folio, count n --del--> shadow, count n
+ *	 ^                  |                                               |
+ *	 '------------------'---------------- count 0 and no folio ---------'
+ *
+ * The count is the number of swap PTEs; the swap cache is not counted. A folio's
+ * slots are consecutive, aligned to its size and inside one cluster. Offset 0 is
+ * the device's header and never allocated.
+ */
+#include "mm/internal.h"
+
+static const struct swap_device *swap_info(const struct machine *m, u32 slot)
+{
+	return m->device + slot_device(m->s, slot);
+}
+
+/* mm/swap.h:swap_cluster_lock */
+const struct cluster *swap_cluster_lock(struct machine *m, u32 slot)
+{
+	const struct swap_device *si = swap_info(m, slot);
+	const struct cluster *ci = m->cluster + si->first_cluster +
+				   (slot - si->first_slot) / SWAPFILE_CLUSTER;
+
+	put(m, &ci->locked, 1);
+	step(m, EV_swap_cluster_locked, NONE, (u32)(ci - m->cluster));
+	return ci;
+}
+
+void swap_cluster_unlock(struct machine *m, const struct cluster *ci)
+{
+	put(m, &ci->locked, 0);
+	step(m, EV_swap_cluster_unlocked, NONE, (u32)(ci - m->cluster));
+}
+
+static bool cluster_scan_range(const struct machine *m, u32 slot, u32 nr)
+{
+	for (u32 i = slot; i < slot + nr; i++)
+		if (m->slot[i].kind != SLOT_FREE)
+			return false;
+	return true;
+}
+
+/* mm/swapfile.c:__swap_cluster_alloc_entries */
+static void __swap_cluster_alloc_entries(struct machine *m, const struct swap_device *si,
+					 const struct cluster *ci, const struct folio *folio, u32 slot)
+{
+	u32 nr_pages = folio_nr_pages(folio);
+
+	__swap_cache_add_folio(m, folio, slot);
+	if (ci->count == 0)
+		put(m, &ci->order, folio->order);
+	put(m, &ci->count, ci->count + nr_pages);
+	put(m, &si->inuse, si->inuse + nr_pages);
+	step(m, EV_swap_slots_allocated, folio->page, nr_pages);
+}
+
+/* mm/swapfile.c:alloc_swap_scan_cluster. The cluster is locked; it is unlocked on return. */
+__mirrored bool alloc_swap_scan_cluster(struct machine *m, const struct swap_device *si, u32 offset,
+					const struct folio *folio)
+{
+	u32 nr_pages = folio_nr_pages(folio), next = 0;
+	u32 end = offset / SWAPFILE_CLUSTER * SWAPFILE_CLUSTER + SWAPFILE_CLUSTER;
+	const struct cluster *ci = m->cluster + si->first_cluster + offset / SWAPFILE_CLUSTER;
+	bool found = false;
+
+	enter(m, EV_alloc_swap_scan_cluster, folio->page, nr_pages);
+	for (; ci->count + nr_pages <= SWAPFILE_CLUSTER && offset + nr_pages <= end; offset += nr_pages) {
+		if (!cluster_scan_range(m, si->first_slot + offset, nr_pages))
+			continue;
+		step(m, EV_swap_slots_found, folio->page, si->first_slot + offset);
+		__swap_cluster_alloc_entries(m, si, ci, folio, si->first_slot + offset);
+		found = true;
+		offset += nr_pages;
+		if (ci->count < SWAPFILE_CLUSTER && offset + nr_pages <= end)
+			next = offset;
+		break;
+	}
+	put(m, &si->next[folio->order], next);
+	swap_cluster_unlock(m, ci);
+	return found;
+}
+
+/* mm/swapfile.c:cluster_is_usable */
+static bool cluster_is_usable(const struct cluster *ci, u32 order)
+{
+	return ci->count == 0 || ci->order == order;
+}
+
+/* mm/swapfile.c:swap_alloc_fast: go on where this CPU left off for this order */
+static bool swap_alloc_fast(struct machine *m, const struct folio *folio)
+{
+	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++) {
+		const struct swap_device *si = m->device + i;
+		u32 offset = si->next[folio->order];
+		const struct cluster *ci;
+
+		if (!offset)
+			continue;
+		ci = swap_cluster_lock(m, si->first_slot + offset);
+		if (cluster_is_usable(ci, folio->order))
+			return alloc_swap_scan_cluster(m, si, offset, folio);
+		swap_cluster_unlock(m, ci);
+		return false;
+	}
+	return false;
+}
+
+/* mm/swapfile.c:cluster_alloc_swap_entry: first a cluster of this order with room, then a free one */
+__mirrored bool cluster_alloc_swap_entry(struct machine *m, const struct swap_device *si,
+					 const struct folio *folio)
+{
+	enter(m, EV_cluster_alloc_swap_entry, folio->page, 0);
+	for (int want_free = 0; want_free < 2; want_free++) {
+		for (u32 i = 0; i < si->nr_clusters; i++) {
+			const struct cluster *ci = m->cluster + si->first_cluster + i;
+			bool is_free = ci->count == 0;
+
+			if (is_free != want_free || (!is_free && ci->order != folio->order) ||
+			    ci->count == SWAPFILE_CLUSTER)
+				continue;
+			swap_cluster_lock(m, si->first_slot + i * SWAPFILE_CLUSTER);
+			if (alloc_swap_scan_cluster(m, si, i * SWAPFILE_CLUSTER, folio))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* mm/swapfile.c:folio_alloc_swap */
+__mirrored bool folio_alloc_swap(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_alloc_swap, folio->page, folio_nr_pages(folio));
+	if (swap_alloc_fast(m, folio))
+		return true;
+	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++)
+		if (cluster_alloc_swap_entry(m, m->device + i, folio))
+			return true;
+	step(m, EV_swap_alloc_failed, folio->page, folio_nr_pages(folio));
+	return false;
+}
+
+/* mm/swapfile.c:__swap_cluster_dup_entry. The extend table holds counts from 15 on. */
+static bool __swap_cluster_dup_entry(struct machine *m, const struct cluster *ci, u32 slot, u32 page)
+{
+	const struct slot *entry = m->slot + slot;
+
+	if (entry->kind == SLOT_BAD || entry->kind == SLOT_FREE ||
+	    (entry->count == 0 && entry->kind != SLOT_FOLIO))
+		return false;
+	if (entry->count + 1 >= SWP_TB_COUNT_MAX && !ci->extend_table) {
+		swap_cluster_unlock(m, ci);
+		put(m, &ci->extend_table, 1);
+		count(m, COUNT_swap_dup_lock, 1);
+		swap_cluster_lock(m, slot);
+	}
+	put(m, &entry->count, entry->count + 1);
+	count(m, COUNT_swap_slot_write, 1);
+	step(m, EV_swap_count_raised, page, entry->count);
+	return true;
+}
+
+static void __swap_cluster_put_entry(struct machine *m, u32 slot, u32 page)
+{
+	const struct slot *entry = m->slot + slot;
+
+	put(m, &entry->count, entry->count - 1);
+	count(m, COUNT_swap_slot_write, 1);
+	step(m, EV_swap_count_lowered, page, entry->count);
+}
+
+/* mm/swapfile.c:swap_dup_entries_cluster. All or nothing. */
+__mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, u32 nr)
+{
+	const struct cluster *ci;
+	u32 done = 0;
+
+	count(m, COUNT_swap_dup_lock, 1);
+	enter(m, EV_swap_dup_entries_cluster, page, nr);
+	ci = swap_cluster_lock(m, slot);
+	while (done < nr && __swap_cluster_dup_entry(m, ci, slot + done, page + done))
+		done++;
+	if (done < nr) {
+		step(m, EV_swap_dup_failed, page + done, m->slot[slot + done].count);
+		for (u32 i = done; i-- > 0;)
+			__swap_cluster_put_entry(m, slot + i, page + i);
+	}
+	swap_cluster_unlock(m, ci);
+	return done == nr;
+}
+
+/* mm/swapfile.c:folio_dup_swap */
+__mirrored bool folio_dup_swap(struct machine *m, const struct folio *folio, u32 page)
+{
+	enter(m, EV_folio_dup_swap, page, 1);
+	return swap_dup_entries_cluster(m, folio->swap + (page - folio->page), page, 1);
+}
+
+/* the proposed series: folio_dup_swap() for a run of the folio's pages */
+__mirrored bool folio_dup_swap_pages(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	enter(m, EV_folio_dup_swap_pages, page, nr);
+	return swap_dup_entries_cluster(m, folio->swap + (page - folio->page), page, nr);
+}
+
+/* mm/swapfile.c:folio_put_swap, for slots that stay in the swap cache */
+__mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	u32 slot = folio->swap + (page - folio->page);
+	const struct cluster *ci;
+
+	count(m, COUNT_swap_free_lock, 1);
+	enter(m, EV_folio_put_swap, page, nr);
+	ci = swap_cluster_lock(m, slot);
+	for (u32 i = 0; i < nr; i++)
+		__swap_cluster_put_entry(m, slot + i, page + i);
+	swap_cluster_unlock(m, ci);
+}
+
+/* mm/swapfile.c:__swap_cluster_free_entries */
+void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr)
+{
+	const struct swap_device *si = swap_info(m, slot);
+	const struct cluster *ci = m->cluster + si->first_cluster +
+				   (slot - si->first_slot) / SWAPFILE_CLUSTER;
+
+	for (u32 i = slot; i < slot + nr; i++) {
+		put(m, &m->slot[i].kind, SLOT_FREE);
+		put(m, &m->slot[i].folio, NONE);
+		put(m, &m->slot[i].zero, 0);
+		count(m, COUNT_swap_slot_write, 1);
+	}
+	put(m, &ci->count, ci->count - nr);
+	put(m, &si->inuse, si->inuse - nr);
+	step(m, EV_swap_slot_freed, NONE, slot);
+}
+
+/* mm/swapfile.c:folio_swapped */
+static bool folio_swapped(const struct machine *m, const struct folio *folio)
+{
+	for (u32 i = 0; i < folio_nr_pages(folio); i++)
+		if (m->slot[folio->swap + i].count)
+			return true;
+	return false;
+}
+
+/* mm/swapfile.c:folio_free_swap */
+__mirrored bool folio_free_swap(struct machine *m, const struct folio *folio)
+{
+	const struct cluster *ci;
+
+	enter(m, EV_folio_free_swap, folio->page, 0);
+	if (!folio_flag(folio, PG_swapcache) || folio_flag(folio, PG_writeback))
+		return false;
+	if (folio_swapped(m, folio)) {
+		step(m, EV_swap_still_used, folio->page, 0);
+		return false;
+	}
+	ci = swap_cluster_lock(m, folio->swap);
+	__swap_cache_del_folio(m, folio);
+	swap_cluster_unlock(m, ci);
+	folio_ref_sub(m, folio, folio_nr_pages(folio));
+	folio_mark_dirty(m, folio);
+	return true;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reclaim of a list of folios. Each one's reference count tells who still knows it;
+ * N pages, one process:
+ *
+ *	            maps   cache  isolated   refcount
+ *	mapped        N                          N
+ *	isolate       N              1         N+1
+ *	slots         N      N       1        2N+1
+ *	unmap         0      N       1         N+1
+ *	freeze        0      0       0           0	one exchange, or the folio stays
+ *
+ * The LRU list itself holds no reference.
+ */
+#include "mm/internal.h"
+
+static enum folio_list folio_lru_list(const struct folio *folio)
+{
+	u32 list = folio_flag(folio, PG_swapbacked) ? LRU_INACTIVE_ANON : LRU_INACTIVE_FILE;
+
+	return (enum folio_list)(list + folio_flag(folio, PG_active));
+}
+
+/* mm/vmscan.c:folio_isolate_lru */
+__mirrored bool folio_isolate_lru(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_isolate_lru, folio->page, 0);
+	if (!folio_flag(folio, PG_lru))
+		return false;
+	folio_clear_flag(m, folio, PG_lru);
+	folio_set_flag(m, folio, PG_isolated);
+	folio_ref_add(m, folio, 1);
+	list_del(m, folio);
+	step(m, EV_folio_isolated, folio->page, 1);
+	return true;
+}
+
+/* mm/vmscan.c:folio_putback_lru */
+__mirrored void folio_putback_lru(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_putback_lru, folio->page, 0);
+	list_add(m, folio, folio_lru_list(folio));
+	folio_set_flag(m, folio, PG_lru);
+	folio_clear_flag(m, folio, PG_isolated);
+	folio_ref_sub(m, folio, 1);
+	step(m, EV_folio_put_back, folio->page, 0);
+}
+
+/* mm/vmscan.c:pageout, anonymous folios */
+__mirrored enum pageout pageout(struct machine *m, const struct folio *folio)
+{
+	u32 expected = 1 + folio_nr_pages(folio);
+
+	enter(m, EV_pageout, folio->page, 0);
+	if (folio->refcount != expected) {
+		step(m, EV_refcount_not_alone, folio->page, expected);
+		return PAGE_KEEP;
+	}
+	step(m, EV_refcount_alone, folio->page, expected);
+	if (!folio_clear_dirty_for_io(m, folio))
+		return PAGE_CLEAN;
+	folio_set_flag(m, folio, PG_reclaim);
+	step(m, EV_folio_reclaim_set, folio->page, 0);
+	swap_writeout(m, folio);
+	if (!folio_flag(folio, PG_writeback)) {
+		folio_clear_flag(m, folio, PG_reclaim);
+		step(m, EV_folio_reclaim_cleared, folio->page, 0);
+	}
+	return PAGE_SUCCESS;
+}
+
+/* mm/vmscan.c:__remove_mapping, folios in the swap cache. The refcount is read before the dirty flag. */
+__mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
+{
+	u32 expected = 1 + folio_nr_pages(folio);
+	const struct cluster *ci;
+
+	enter(m, EV___remove_mapping, folio->page, 0);
+	ci = swap_cluster_lock(m, folio->swap);
+	if (folio->refcount != expected) {
+		step(m, EV_folio_ref_freeze_failed, folio->page, expected);
+		swap_cluster_unlock(m, ci);
+		return false;
+	}
+	put(m, &folio->refcount, 0);
+	count(m, COUNT_ref_op, 1);
+	step(m, EV_folio_ref_frozen, folio->page, expected);
+	if (folio_flag(folio, PG_dirty)) {
+		put(m, &folio->refcount, expected);
+		step(m, EV_folio_dirtied_meanwhile, folio->page, expected);
+		swap_cluster_unlock(m, ci);
+		return false;
+	}
+	folio_clear_flag(m, folio, PG_isolated);
+	__swap_cache_del_folio(m, folio);
+	swap_cluster_unlock(m, ci);
+	return true;
+}
+
+static bool folio_trylock(struct machine *m, const struct folio *folio)
+{
+	if (folio_flag(folio, PG_locked)) {
+		step(m, EV_folio_trylock_failed, folio->page, 0);
+		return false;
+	}
+	folio_set_flag(m, folio, PG_locked);
+	step(m, EV_folio_trylock, folio->page, 0);
+	return true;
+}
+
+/* What became of a folio at one of its stations. */
+enum verdict {
+	GO_ON,
+	KEEP,		/* unlocked already: back to the LRU */
+	KEEP_LOCKED,	/* unlock, back to the LRU */
+	ACTIVATE,	/* unlock, back to the LRU as active */
+};
+
+static enum verdict add_to_swap(struct machine *m, const struct folio *folio)
+{
+	enter_phase(m, PHASE_slots);
+	if (!folio_flag(folio, PG_anon) || !folio_flag(folio, PG_swapbacked) ||
+	    folio_flag(folio, PG_swapcache))
+		return GO_ON;
+	count(m, COUNT_pin_check, 1);
+	step(m, folio->pincount ? EV_pinned : EV_not_pinned_yet, folio->page, folio->pincount);
+	if (folio->pincount)
+		return KEEP_LOCKED;
+	if (folio_test_large(folio) && folio->refcount != folio->mapcount + 1) {
+		step(m, EV_folio_refs_extra, folio->page, folio->refcount);
+		return ACTIVATE;
+	}
+	if (!folio_alloc_swap(m, folio))
+		return ACTIVATE;
+	/* A PTE may be clean while the content exists nowhere else. */
+	folio_mark_dirty(m, folio);
+	return GO_ON;
+}
+
+static enum verdict unmap(struct machine *m, const struct folio *folio)
+{
+	enter_phase(m, PHASE_unmap);
+	if (!folio_mapped(folio))
+		return GO_ON;
+	try_to_unmap(m, folio, TTU_BATCH_FLUSH | (folio_test_large(folio) ? TTU_SYNC : 0));
+	return folio_mapped(folio) ? ACTIVATE : GO_ON;
+}
+
+static enum verdict write_out(struct machine *m, const struct folio *folio)
+{
+	count(m, COUNT_pin_check, 1);
+	step(m, folio->pincount ? EV_pinned : EV_not_pinned_yet, folio->page, folio->pincount);
+	if (folio->pincount)
+		return ACTIVATE;
+	if (!folio_flag(folio, PG_dirty))
+		return GO_ON;
+	enter_phase(m, PHASE_flush);
+	try_to_unmap_flush_dirty(m);
+	enter_phase(m, PHASE_write);
+	switch (pageout(m, folio)) {
+	case PAGE_KEEP:
+		return KEEP_LOCKED;
+	case PAGE_ACTIVATE:
+		return ACTIVATE;
+	case PAGE_CLEAN:
+		return GO_ON;
+	case PAGE_SUCCESS:
+		break;
+	}
+	if (folio_flag(folio, PG_writeback) || folio_flag(folio, PG_dirty) || !folio_trylock(m, folio))
+		return KEEP;
+	return folio_flag(folio, PG_writeback) || folio_flag(folio, PG_dirty) ? KEEP_LOCKED : GO_ON;
+}
+
+static void flush_and_free(struct machine *m)
+{
+	try_to_unmap_flush(m);
+	free_unref_folios(m);
+}
+
+static enum verdict free_it(struct machine *m, const struct folio *folio)
+{
+	enter_phase(m, PHASE_free);
+	if (!__remove_mapping(m, folio))
+		return KEEP_LOCKED;
+	folio_unlock(m, folio);
+	list_add_tail(m, folio, LIST_FREE);
+	step(m, EV_folio_free_queued, folio->page, m->s->list[LIST_FREE].nr);
+	if (m->s->list[LIST_FREE].nr == FOLIO_BATCH_SIZE)
+		flush_and_free(m);
+	return GO_ON;
+}
+
+/* One folio through all stations. True: it is on its way to the page allocator. */
+static bool shrink_folio(struct machine *m, const struct folio *folio)
+{
+	enum verdict verdict = folio_trylock(m, folio) ? GO_ON : KEEP;
+
+	if (verdict == GO_ON && folio_flag(folio, PG_writeback))
+		verdict = ACTIVATE;
+	if (verdict == GO_ON)
+		verdict = add_to_swap(m, folio);
+	if (verdict == GO_ON)
+		verdict = unmap(m, folio);
+	if (verdict == GO_ON)
+		verdict = write_out(m, folio);
+	if (verdict == GO_ON)
+		verdict = free_it(m, folio);
+	if (verdict == GO_ON)
+		return true;
+
+	if (verdict == ACTIVATE) {
+		folio_set_flag(m, folio, PG_active);
+		step(m, EV_folio_activated, folio->page, 0);
+	}
+	if (verdict != KEEP)
+		folio_unlock(m, folio);
+	list_add(m, folio, LIST_RET);
+	step(m, EV_folio_kept, folio->page, 0);
+	return false;
+}
+
+/* mm/vmscan.c:shrink_folio_list, references ignored, no demotion */
+__mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list)
+{
+	u32 nr_reclaimed = 0;
+
+	enter(m, EV_shrink_folio_list, NONE, m->s->list[list].nr);
+	while (!list_empty(m, list)) {
+		const struct folio *folio = lru_to_folio(m, list);
+
+		enter_phase(m, PHASE_slots);
+		put(m, &m->task->folio, folio_idx(m, folio));
+		list_del(m, folio);
+		if (shrink_folio(m, folio))
+			nr_reclaimed += folio_nr_pages(folio);
+	}
+	put(m, &m->task->folio, NONE);
+	enter_phase(m, PHASE_free);
+	flush_and_free(m);
+	while (!list_empty(m, LIST_RET))
+		list_move(m, lru_to_folio(m, LIST_RET), list);
+	return nr_reclaimed;
+}
+
+/* mm/vmscan.c:reclaim_folio_list */
+__mirrored u32 reclaim_folio_list(struct machine *m, enum folio_list list)
+{
+	u32 nr_reclaimed;
+
+	enter(m, EV_reclaim_folio_list, NONE, m->s->list[list].nr);
+	nr_reclaimed = shrink_folio_list(m, list);
+	while (!list_empty(m, list)) {
+		const struct folio *folio = lru_to_folio(m, list);
+
+		list_del(m, folio);
+		folio_putback_lru(m, folio);
+	}
+	return nr_reclaimed;
+}
+
+/* mm/vmscan.c:reclaim_pages, one memory node. Two reversals of the list cancel out. */
+__mirrored u32 reclaim_pages(struct machine *m)
+{
+	if (list_empty(m, LIST_FOLIO_LIST))
+		return 0;
+	enter(m, EV_reclaim_pages, NONE, m->s->list[LIST_FOLIO_LIST].nr);
+	while (!list_empty(m, LIST_FOLIO_LIST)) {
+		const struct folio *folio = lru_to_folio(m, LIST_FOLIO_LIST);
+
+		folio_clear_flag(m, folio, PG_active);
+		list_move(m, folio, LIST_NODE);
+		step(m, EV_folio_listed, folio->page, 0);
+	}
+	return reclaim_folio_list(m, LIST_NODE);
+}
