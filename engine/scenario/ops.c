@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <string.h>
+
+#include "arch/tlb.h"
+#include "mm/internal.h"
+#include "scenario/ops.h"
+#include "scenario/scenario.h"
+
+static void op_madvise_pageout(struct machine *m, const struct scn_op *op)
+{
+	u64 end = op->va + op->pages * PAGE_SIZE;
+
+	for (u64 va = op->va; va < end;) {
+		const struct vma *vma = m->vma + va_vma(m->s, op->mm, va);
+		u64 stop = end < vma->end ? end : vma->end;
+
+		madvise_pageout(m, vma, va, stop);
+		va = stop;
+	}
+}
+
+static void op_try_to_unmap(struct machine *m, const struct scn_op *op)
+{
+	const struct folio *folio = m->folio + op->folio;
+
+	put(m, &m->task->folio, op->folio);
+	enter_phase(m, PHASE_unmap);
+	try_to_unmap(m, folio, TTU_BATCH_FLUSH | (folio_test_large(folio) ? TTU_SYNC : 0));
+}
+
+static void op_try_to_unmap_flush(struct machine *m, const struct scn_op *op)
+{
+	(void)op;
+	enter_phase(m, PHASE_flush);
+	try_to_unmap_flush(m);
+}
+
+static void op_reclaim_folio_list(struct machine *m, const struct scn_op *op)
+{
+	(void)op;
+	reclaim_folio_list(m, LIST_FOLIO_LIST);
+}
+
+static void op_end_writeback(struct machine *m, const struct scn_op *op)
+{
+	folio_end_writeback(m, m->folio + op->folio);
+}
+
+static void op_read(struct machine *m, const struct scn_op *op)
+{
+	cpu_access(m, op->cpu, op->mm, op->va, false);
+}
+
+static void op_write(struct machine *m, const struct scn_op *op)
+{
+	cpu_access(m, op->cpu, op->mm, op->va, true);
+}
+
+/* A pin holds one reference on a large folio and 1,024 on a small one. */
+#define GUP_PIN_COUNTING_BIAS 1024u
+
+static void change_refs(struct machine *m, u32 i, s32 pins, s32 refs, enum event event)
+{
+	const struct folio *folio = m->folio + i;
+
+	put(m, &folio->pincount, folio->pincount + (u32)pins);
+	put(m, &folio->gup, folio->gup + (u32)refs);
+	put(m, &folio->refcount, folio->refcount + (u32)refs);
+	count(m, COUNT_ref_op, 1);
+	step(m, event, folio->page, folio->refcount);
+}
+
+static s32 pin_refs(const struct machine *m, const struct scn_op *op)
+{
+	return folio_test_large(m->folio + op->folio) ? 1 : (s32)GUP_PIN_COUNTING_BIAS;
+}
+
+static void op_pin(struct machine *m, const struct scn_op *op)
+{
+	change_refs(m, op->folio, 1, pin_refs(m, op), EV_folio_pinned);
+}
+
+static void op_unpin(struct machine *m, const struct scn_op *op)
+{
+	change_refs(m, op->folio, -1, -pin_refs(m, op), EV_folio_unpinned);
+}
+
+static void op_get_ref(struct machine *m, const struct scn_op *op)
+{
+	change_refs(m, op->folio, 0, 1, EV_folio_ref_taken);
+}
+
+static void op_put_ref(struct machine *m, const struct scn_op *op)
+{
+	change_refs(m, op->folio, 0, -1, EV_folio_ref_dropped);
+}
+
+static bool is_pinned(const struct machine *m, const struct scn_op *op)
+{
+	return m->folio[op->folio].pincount > 0;
+}
+
+/* A plain reference, beyond those that pins hold. */
+static bool is_referenced(const struct machine *m, const struct scn_op *op)
+{
+	return m->folio[op->folio].gup > m->folio[op->folio].pincount * (u32)pin_refs(m, op);
+}
+
+static bool is_under_writeback(const struct machine *m, const struct scn_op *op)
+{
+	return folio_flag(m->folio + op->folio, PG_writeback);
+}
+
+static bool is_in_use(const struct machine *m, const struct scn_op *op)
+{
+	return m->folio[op->folio].refcount > 0;
+}
+
+static bool is_ready_to_unmap(const struct machine *m, const struct scn_op *op)
+{
+	return folio_flag(m->folio + op->folio, PG_locked);
+}
+
+const struct op_info op_infos[] = {
+	{ .name = "madvise_pageout", .takes = OP_MM | OP_VA | OP_PAGES, .run = op_madvise_pageout,
+	  .text = "the process asks to reclaim a range: MADV_PAGEOUT" },
+	{ .name = "try_to_unmap", .takes = OP_FOLIO, .run = op_try_to_unmap,
+	  .possible = is_ready_to_unmap, .needs = "the folio must be locked (isolated)",
+	  .text = "unmap a folio as shrink_folio_list does, flushes deferred" },
+	{ .name = "try_to_unmap_flush", .run = op_try_to_unmap_flush,
+	  .text = "flush what this CPU's task has deferred" },
+	{ .name = "reclaim_folio_list", .run = op_reclaim_folio_list,
+	  .text = "reclaim the folios that the world placed as isolated and unlocked" },
+	{ .name = "end_writeback", .takes = OP_FOLIO, .run = op_end_writeback,
+	  .possible = is_under_writeback, .needs = "the folio must be under writeback",
+	  .text = "an asynchronous device has finished writing a folio" },
+	{ .name = "read", .takes = OP_MM | OP_VA, .run = op_read, .text = "the CPU loads from an address" },
+	{ .name = "write", .takes = OP_MM | OP_VA, .run = op_write, .text = "the CPU stores to an address" },
+	{ .name = "pin", .takes = OP_FOLIO, .run = op_pin, .possible = is_in_use,
+	  .needs = "the folio must not be free", .text = "FOLL_PIN: a device may use the folio's pages" },
+	{ .name = "unpin", .takes = OP_FOLIO, .run = op_unpin, .possible = is_pinned,
+	  .needs = "the folio must be pinned", .text = "drop such a pin" },
+	{ .name = "get_ref", .takes = OP_FOLIO, .run = op_get_ref, .possible = is_in_use,
+	  .needs = "the folio must not be free", .text = "take a plain reference, as FOLL_GET or a speculative user does" },
+	{ .name = "put_ref", .takes = OP_FOLIO, .run = op_put_ref, .possible = is_referenced,
+	  .needs = "somebody must hold a plain reference", .text = "drop such a reference" },
+};
+const u32 nr_op_infos = NR_OF(op_infos);
+
+const struct op_info *op_find(const char *name)
+{
+	for (u32 i = 0; i < nr_op_infos; i++)
+		if (strcmp(op_infos[i].name, name) == 0)
+			return &op_infos[i];
+	return NULL;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Operations that a script may perform: one row each in ops.c. The loader, the
+ * schema and docs/scenario.md read the same table.
+ */
+#ifndef SCENARIO_OPS_H
+#define SCENARIO_OPS_H
+
+#include "core/machine.h"
+
+struct scn_op;
+
+enum op_arg { OP_MM = 1, OP_FOLIO = 2, OP_VA = 4, OP_PAGES = 8 };
+
+struct op_info {
+	const char *name;	/* "madvise_pageout" */
+	u32 takes;		/* enum op_arg bits it needs */
+	u32 may;		/* and those it may have */
+	const char *text;	/* one line for help and documentation */
+	/* NULL: always. Else what must hold when it runs, and in words; a script error otherwise. */
+	bool (*possible)(const struct machine *m, const struct scn_op *op);
+	const char *needs;
+	/* Object arguments are state indices here: run.c has translated the folio. */
+	void (*run)(struct machine *m, const struct scn_op *op);
+};
+
+extern const struct op_info op_infos[];
+extern const u32 nr_op_infos;
+const struct op_info *op_find(const char *name);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mm/check.h"
+#include "scenario/ops.h"
+#include "scenario/run.h"
+
+/* Watches a lane's machine: records, checks, and fires triggered operations. */
+struct runner {
+	struct observer observer;	/* first: what the machine calls */
+	struct lane *lane;
+	const struct scenario *s;
+	u32 *scratch;			/* for the invariants, else NULL */
+	u32 op;				/* untriggered operation under way */
+	u32 last_trigger;		/* one past the operations triggered inside it */
+	u32 *matches;			/* of each operation's trigger so far */
+	bool firing;
+	struct error *err;
+	bool failed;
+};
+
+static bool when_matches(const struct runner *r, const struct scn_when *when, enum event event, u32 page)
+{
+	const struct machine *m = &r->lane->m;
+	u32 folio;
+
+	if (event != when->event)
+		return false;
+	if (when->page == NONE && when->folio == NONE)
+		return true;
+	folio = page_folio(m->s, page);
+	if (folio == NONE || (when->page != NONE && page - m->folio[folio].page != when->page))
+		return false;
+	return when->folio == NONE || folio - scn_folio_state(r->s, when->folio) < r->s->folios[when->folio].count;
+}
+
+static void describe_violation(struct lane *lane, const struct violation *v)
+{
+	static const char *const on[] = {
+		[ON_FOLIO] = "folio", [ON_PAGE] = "page", [ON_PTE] = "PTE", [ON_SLOT] = "slot",
+		[ON_CLUSTER] = "cluster", [ON_DEVICE] = "swap device", [ON_MM] = "mm", [ON_CPU] = "CPU",
+	};
+	char name[32];
+
+	if (v->on == ON_FOLIO)
+		folio_name(lane->scenario, v->index, name);
+	else
+		snprintf(name, sizeof(name), "%u", v->index);
+	snprintf(lane->invariant.text, sizeof(lane->invariant.text),
+		 "%s: %s: %s %s has %llu (0x%llx), expected %llu (0x%llx)",
+		 invariants[v->invariant].name, invariants[v->invariant].text, on[v->on], name,
+		 (unsigned long long)v->got, (unsigned long long)v->got,
+		 (unsigned long long)v->want, (unsigned long long)v->want);
+	lane->invariant_step = (u32)lane->m.steps;
+}
+
+/* One operation of the script. Call paths end here: what it interrupts did not call it. */
+__mirrored void run_op(struct runner *r, u32 i);
+
+static void fire(struct runner *r, enum event event, u32 page)
+{
+	for (u32 i = r->op + 1; i < r->last_trigger; i++) {
+		const struct scn_when *when = &r->s->ops[i].when;
+
+		if (!when_matches(r, when, event, page) || ++r->matches[i] != when->nth)
+			continue;
+		r->firing = true;
+		run_op(r, i);
+		r->firing = false;
+	}
+}
+
+static void on_step(struct observer *o, enum event event, u32 page, u32 arg)
+{
+	struct runner *r = (struct runner *)(void *)o;
+	struct lane *lane = r->lane;
+	struct violation v;
+
+	if (lane->trace)
+		trace_record(lane->trace, event, page, arg);
+	if (r->scratch && !lane->invariant.text[0] && !check_invariants(&lane->m, r->scratch, &v))
+		describe_violation(lane, &v);
+	if (!r->firing && r->last_trigger > r->op + 1)
+		fire(r, event, page);
+}
+
+static void script_error(struct runner *r, u32 i)
+{
+	const struct scn_op *op = &r->s->ops[i];
+
+	snprintf(r->err->text, sizeof(r->err->text), "%s:%u: /script/%u: %s is impossible at step %llu of %s: %s",
+		 r->s->file, op->line, i, op->op->name, (unsigned long long)r->lane->m.steps,
+		 r->lane->spec->name, op->op->needs);
+	r->failed = true;
+}
+
+__mirrored void run_op(struct runner *r, u32 i)
+{
+	struct machine *m = &r->lane->m;
+	struct scn_op op = r->s->ops[i];
+	u32 cpu = m->s->cpu, interrupted = m->s->op;
+
+	if (op.folio != NONE)
+		op.folio = scn_folio_state(r->s, op.folio);
+	if (op.op->possible && !op.op->possible(m, &op)) {
+		script_error(r, i);
+		return;
+	}
+	machine_run_on(m, op.cpu);
+	put(m, &m->s->op, i);
+	if (!r->firing) {
+		put(m, &m->task->phase, PHASE_start);
+		put(m, &m->task->folio, NONE);
+		put(m, &m->task->page, NONE);
+	}
+	step(m, EV_op_begin, NONE, i);
+	op.op->run(m, &op);
+	if (r->firing) {
+		machine_run_on(m, cpu);
+		put(m, &m->s->op, interrupted);
+	}
+	step(m, EV_op_end, NONE, i);
+}
+
+static void run_script(struct runner *r)
+{
+	const struct scenario *s = r->s;
+
+	for (u32 i = 0; i < s->nr_ops && !r->failed; i = r->last_trigger) {
+		r->lane->oom = r->lane->trace && trace_oom(r->lane->trace);
+		if (r->lane->m.steps >= s->max_steps || r->lane->oom) {
+			r->lane->limited = true;
+			break;
+		}
+		r->op = i;
+		r->last_trigger = i + 1;
+		while (r->last_trigger < s->nr_ops && s->ops[r->last_trigger].when.event != NR_EVENTS)
+			r->last_trigger++;
+		run_op(r, i);
+	}
+}
+
+static bool has_triggers(const struct scenario *s)
+{
+	for (u32 i = 0; i < s->nr_ops; i++)
+		if (s->ops[i].when.event != NR_EVENTS)
+			return true;
+	return false;
+}
+
+static bool out_of_memory(const struct scenario *s, struct error *err)
+{
+	snprintf(err->text, sizeof(err->text), "%s: out of memory", s->file);
+	return false;
+}
+
+static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct error *err)
+{
+	const struct scenario *s = lane->scenario;
+	struct runner r = { .observer = { .step = on_step }, .lane = lane, .s = s, .err = err };
+
+	if (!world_build(s, lane->spec, &lane->m, &lane->words, err))
+		return false;
+	r.matches = calloc((size_t)s->nr_ops + 1, sizeof(*r.matches));
+	if (check)
+		r.scratch = calloc(check_scratch_words(lane->m.s) + 1, sizeof(*r.scratch));
+	if (mode == RUN_RECORD)
+		lane->trace = trace_new(&lane->m, s->max_steps);
+	if (!r.matches || (check && !r.scratch) || (mode == RUN_RECORD && !lane->trace)) {
+		free(r.matches);
+		free(r.scratch);
+		return out_of_memory(s, err);
+	}
+	if (lane->trace)
+		trace_set_boundary(lane->trace, (void (*)(void))run_op);
+	if (mode == RUN_RECORD || check || has_triggers(s))
+		lane->m.observer = &r.observer;
+	run_script(&r);
+	lane->m.observer = NULL;
+	lane->steps = lane->m.steps;
+	if (lane->trace)
+		trace_end(lane->trace);
+	free(r.matches);
+	free(r.scratch);
+	return !r.failed;
+}
+
+bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check, struct error *err)
+{
+	*run = (struct run){ .scenario = s, .nr_lanes = s->nr_lanes };
+	run->lanes = calloc((size_t)s->nr_lanes + 1, sizeof(*run->lanes));
+	if (!run->lanes)
+		return out_of_memory(s, err);
+	for (u32 i = 0; i < s->nr_lanes; i++) {
+		run->lanes[i] = (struct lane){ .scenario = s, .spec = &s->lanes[i], .index = i };
+		if (!run_lane(&run->lanes[i], mode, check, err)) {
+			run_free(run);
+			return false;
+		}
+	}
+	if (mode == RUN_RECORD) {
+		const struct trace **traces = calloc((size_t)s->nr_lanes + 1, sizeof(*traces));
+
+		for (u32 i = 0; traces && i < s->nr_lanes; i++)
+			traces[i] = run->lanes[i].trace;
+		run->align = traces ? align_new(traces, s->nr_lanes) : NULL;
+		free(traces);
+		if (!run->align) {
+			run_free(run);
+			return out_of_memory(s, err);
+		}
+	}
+	return true;
+}
+
+void run_free(struct run *run)
+{
+	if (run->align)
+		align_free(run->align);
+	for (u32 i = 0; run->lanes && i < run->nr_lanes; i++) {
+		if (run->lanes[i].trace)
+			trace_free(run->lanes[i].trace);
+		free(run->lanes[i].words);
+	}
+	free(run->lanes);
+	*run = (struct run){ 0 };
+}
+
+const char *folio_name(const struct scenario *s, u32 folio, char *buf)
+{
+	for (u32 i = 0; i < s->nr_folios; i++) {
+		u32 k = folio - scn_folio_state(s, i);
+
+		if (k >= s->folios[i].count)
+			continue;
+		if (s->folios[i].count == 1)
+			snprintf(buf, 32, "%.31s", s->folios[i].id);
+		else
+			snprintf(buf, 32, "%.20s%u", s->folios[i].id, k);
+		return buf;
+	}
+	return "?";
+}
+
+static bool parse_moment(const char *text, u32 end, u32 *pos)
+{
+	char *rest;
+	unsigned long n;
+
+	if (strcmp(text, "end") == 0) {
+		*pos = end;
+		return true;
+	}
+	if (*text < '0' || *text > '9')
+		return false;
+	n = strtoul(text, &rest, 10);
+	if (*rest || n > end)
+		return false;
+	*pos = (u32)n;
+	return true;
+}
+
+bool run_moment(const struct run *run, const char *moment, u32 *tick, u32 *lane, struct error *err)
+{
+	const char *colon = strrchr(moment, ':');
+	size_t len = colon ? (size_t)(colon - moment) : 0;
+	u32 pos, end;
+
+	*lane = 0;
+	if (colon) {
+		while (*lane < run->nr_lanes && (strlen(run->lanes[*lane].spec->name) != len ||
+						 strncmp(run->lanes[*lane].spec->name, moment, len) != 0))
+			++*lane;
+		if (*lane == run->nr_lanes) {
+			snprintf(err->text, sizeof(err->text), "moment \"%s\": no lane \"%.*s\"; lanes are %s ...",
+				 moment, (int)len, moment, run->lanes[0].spec->name);
+			return false;
+		}
+		moment = colon + 1;
+	}
+	end = trace_nr_steps(run->lanes[*lane].trace);
+	if (!parse_moment(moment, end, &pos)) {
+		snprintf(err->text, sizeof(err->text),
+			 "moment \"%s\": expected a step from 0 to %u of %s, or end", moment, end,
+			 run->lanes[*lane].spec->name);
+		return false;
+	}
+	*tick = align_tick(run->align, *lane, pos);
+	return true;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Run a scenario: build its world in a machine, perform its script, judge its
+ * expectations. The same code counts and records.
+ */
+#ifndef SCENARIO_RUN_H
+#define SCENARIO_RUN_H
+
+#include "scenario/scenario.h"
+#include "trace/align.h"
+#include "trace/trace.h"
+
+enum run_mode { RUN_COUNT, RUN_RECORD };
+
+/* One lane that has run. */
+struct lane {
+	const struct scenario *scenario;
+	const struct scn_lane *spec;
+	u32 index;
+	struct machine m;
+	u32 *words;			/* end state, owned */
+	struct trace *trace;		/* RUN_RECORD, else NULL */
+	u64 steps;
+	bool limited;			/* the step limit ended the script early */
+	bool oom;
+	/* the first broken invariant, if asked for: text is empty when none */
+	struct error invariant;
+	u32 invariant_step;
+};
+
+struct run {
+	struct scenario *scenario;	/* not owned */
+	u32 nr_lanes;
+	struct lane *lanes;
+	struct align *align;		/* RUN_RECORD */
+};
+
+/* Check the world before anything runs: overlaps, missing objects, sizes. */
+bool world_check(const struct scenario *s, struct error *err);
+/* Shape and place a lane's world; *words is allocated. No step, no counter. */
+bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m, u32 **words,
+		 struct error *err);
+
+/* Run all lanes. invariants: check them after every step. false with err on a world that cannot be. */
+bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool invariants, struct error *err);
+void run_free(struct run *run);
+
+/* A failed expectation, in words. */
+struct verdict {
+	char text[1024];	/* both operands, the step, the command that reopens that moment */
+};
+/* Evaluate every `expect` of a recorded run: calls fail() for each that does not hold; returns how many. */
+u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx);
+
+/* The scenario's name of a folio of the state: "A", or "A3" in a group. buf holds 32 bytes. */
+const char *folio_name(const struct scenario *s, u32 folio, char *buf);
+
+/* MOMENT: "LANE:N", "N", "end", "LANE:end" -> tick of the alignment. */
+bool run_moment(const struct run *run, const char *moment, u32 *tick, u32 *lane, struct error *err);
+
+#endif

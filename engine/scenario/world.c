@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From a checked scenario to the state at step 0.
+ *
+ *	maps   -> VMAs (where none are given) -> page tables -> PTEs and all counts
+ *	folios -> folio[] sorted by page frame, page[] behind it
+ *	swap   -> devices, clusters, slots
+ *
+ * Placing the world costs no step and no counter: it writes the block directly.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/tlb.h"
+#include "scenario/run.h"
+
+#define GUP_PIN_COUNTING_BIAS 1024
+
+/* The block while it is being filled, writable. */
+struct builder {
+	const struct scenario *s;
+	const struct arch *arch;
+	struct mm_state *state;
+	struct vma *vmas;		/* before they are in the block */
+	u32 nr_vmas;
+	u64 *ranges;			/* first PMD range of each table */
+	u32 *range_mm;
+	u32 nr_tables;
+};
+
+static u64 map_pages(const struct scenario *s, const struct scn_map *map)
+{
+	return (u64)(map->last - map->first + 1) * s->folios[map->folio].count;
+}
+
+u32 scn_folio_state(const struct scenario *s, u32 folio)
+{
+	u32 first = 0;
+
+	for (u32 i = 0; i < s->nr_folios; i++)
+		if (s->folios[i].pfn < s->folios[folio].pfn)
+			first += s->folios[i].count;
+	return first;
+}
+
+static bool fail(struct error *err, const struct scenario *s, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static bool fail(struct error *err, const struct scenario *s, const char *format, ...)
+{
+	va_list args;
+	int n = snprintf(err->text, sizeof(err->text), "%s: /world: ", s->file);
+
+	va_start(args, format);
+	if (n >= 0 && (size_t)n < sizeof(err->text))
+		vsnprintf(err->text + n, sizeof(err->text) - (size_t)n, format, args);
+	va_end(args);
+	return false;
+}
+
+/* --- shape ---------------------------------------------------------------- */
+
+static bool vma_given(const struct scenario *s, const struct scn_map *map)
+{
+	u64 end = map->va + map_pages(s, map) * PAGE_SIZE;
+
+	for (u32 i = 0; i < s->nr_vmas; i++)
+		if (s->vmas[i].mm == map->mm && s->vmas[i].start <= map->va && end <= s->vmas[i].end)
+			return true;
+	return false;
+}
+
+static int vma_order(const void *a, const void *b)
+{
+	const struct vma *x = a, *y = b;
+
+	if (x->mm != y->mm)
+		return x->mm < y->mm ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Given VMAs, and one for each stretch of adjacent maps outside them. */
+static bool make_vmas(struct builder *b, struct error *err)
+{
+	const struct scenario *s = b->s;
+	u32 nr = 0, out = 0;
+
+	b->vmas = calloc((size_t)s->nr_vmas + s->nr_maps + 1, sizeof(*b->vmas));
+	if (!b->vmas)
+		return fail(err, s, "out of memory");
+	for (u32 i = 0; i < s->nr_vmas; i++)
+		b->vmas[nr++] = (struct vma){ .start = s->vmas[i].start, .end = s->vmas[i].end,
+			.pgoff = s->vmas[i].pgoff, .mm = s->vmas[i].mm, .flags = s->vmas[i].flags };
+	for (u32 i = 0; i < s->nr_maps; i++) {
+		const struct scn_map *map = &s->maps[i];
+
+		if (!vma_given(s, map))
+			b->vmas[nr++] = (struct vma){ .start = map->va, .mm = map->mm, .flags = VM_WRITE,
+				.end = map->va + map_pages(s, map) * PAGE_SIZE,
+				.pgoff = map->va >> PAGE_SHIFT };
+	}
+	if (nr)
+		qsort(b->vmas, nr, sizeof(*b->vmas), vma_order);
+	for (u32 i = 0; i < nr; i++) {
+		struct vma *last = out ? &b->vmas[out - 1] : NULL;
+
+		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start < last->end)
+			return fail(err, s, "two mappings or VMAs of mm \"%s\" overlap at 0x%llx",
+				    s->mms[last->mm].id, (unsigned long long)b->vmas[i].start);
+		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start == last->end && !s->nr_vmas)
+			last->end = b->vmas[i].end;
+		else
+			b->vmas[out++] = b->vmas[i];
+	}
+	b->nr_vmas = out;
+	return true;
+}
+
+/* One table for each PMD range that a VMA touches; neighbours may share one. */
+static bool make_tables(struct builder *b, struct error *err)
+{
+	size_t max = 0;
+
+	for (u32 i = 0; i < b->nr_vmas; i++)
+		max += (size_t)(((b->vmas[i].end - 1) >> PMD_SHIFT) - (b->vmas[i].start >> PMD_SHIFT) + 1);
+	if (max > 1u << 20)
+		return fail(err, b->s, "the VMAs need %zu page tables, at most 1048576 are possible", max);
+	b->ranges = calloc(max + 1, sizeof(*b->ranges));
+	b->range_mm = calloc(max + 1, sizeof(*b->range_mm));
+	if (!b->ranges || !b->range_mm)
+		return fail(err, b->s, "out of memory");
+	for (u32 i = 0; i < b->nr_vmas; i++) {
+		struct vma *vma = &b->vmas[i];
+		u64 range = vma->start >> PMD_SHIFT, end = (vma->end - 1) >> PMD_SHIFT;
+		u32 n = b->nr_tables;
+
+		if (n && b->range_mm[n - 1] == vma->mm && b->ranges[n - 1] == range)
+			n--;
+		vma->table = n;
+		for (; range <= end; range++) {
+			b->ranges[n] = range;
+			b->range_mm[n++] = vma->mm;
+		}
+		b->nr_tables = n;
+	}
+	return true;
+}
+
+static void set_shape(const struct builder *b, struct mm_state *shape)
+{
+	const struct scenario *s = b->s;
+
+	memset(shape, 0, sizeof(*shape));
+	shape->nr_tlb = s->tlb_entries;
+	shape->nr[ARRAY_CPU] = shape->nr[ARRAY_TASK] = s->cpus;
+	shape->nr[ARRAY_MM] = s->nr_mms;
+	shape->nr[ARRAY_VMA] = b->nr_vmas;
+	shape->nr[ARRAY_TABLE] = b->nr_tables;
+	shape->nr[ARRAY_PTE] = b->nr_tables * PTRS_PER_PTE;
+	shape->nr[ARRAY_DEVICE] = s->nr_devices;
+	shape->nr[ARRAY_TLB] = s->cpus * s->tlb_entries;
+	for (u32 i = 0; i < s->nr_folios; i++) {
+		shape->nr[ARRAY_FOLIO] += s->folios[i].count;
+		shape->nr[ARRAY_PAGE] += s->folios[i].count << s->folios[i].order;
+	}
+	for (u32 i = 0; i < s->nr_devices; i++) {
+		shape->nr[ARRAY_SLOT] += s->devices[i].slots;
+		shape->nr[ARRAY_CLUSTER] += s->devices[i].slots / SWAPFILE_CLUSTER;
+	}
+	state_layout(shape);
+}
+
+/* --- filling ---------------------------------------------------------------- */
+
+#define WRITABLE(type, b, accessor, i) ((type *)(uintptr_t)accessor((b)->state, i))
+static struct folio *folio_at(struct builder *b, u32 i) { return WRITABLE(struct folio, b, state_folio, i); }
+static struct page *page_at(struct builder *b, u32 i) { return WRITABLE(struct page, b, state_page, i); }
+static struct slot *slot_at(struct builder *b, u32 i) { return WRITABLE(struct slot, b, state_slot, i); }
+static struct mm *mm_at(struct builder *b, u32 i) { return WRITABLE(struct mm, b, state_mm, i); }
+
+static void add_to_list(struct builder *b, u32 i, enum folio_list to)
+{
+	struct list *list = &b->state->list[to];
+	struct folio *folio = folio_at(b, i);
+
+	folio->list = to;
+	folio->next = NONE;
+	folio->prev = list->last;
+	if (list->last == NONE)
+		list->first = i;
+	else
+		folio_at(b, list->last)->next = i;
+	list->last = i;
+	list->nr++;
+}
+
+static void place_devices(struct builder *b)
+{
+	u32 slot = 0, cluster = 0;
+
+	for (u32 i = 0; i < b->s->nr_devices; i++) {
+		struct swap_device *si = WRITABLE(struct swap_device, b, state_device, i);
+
+		*si = (struct swap_device){ .type = i, .kind = b->s->devices[i].kind, .first_slot = slot,
+			.nr_slots = b->s->devices[i].slots, .first_cluster = cluster,
+			.nr_clusters = b->s->devices[i].slots / SWAPFILE_CLUSTER };
+		for (u32 n = 0; n < si->nr_slots; n++)
+			slot_at(b, slot + n)->folio = NONE;
+		slot_at(b, slot)->kind = SLOT_BAD;
+		WRITABLE(struct cluster, b, state_cluster, cluster)->count = 1;
+		slot += si->nr_slots;
+		cluster += si->nr_clusters;
+	}
+}
+
+static void use_slot(struct builder *b, u32 slot, u32 order, u32 kind)
+{
+	struct swap_device *si = WRITABLE(struct swap_device, b, state_device, slot_device(b->state, slot));
+	u32 i = si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
+	struct cluster *ci = WRITABLE(struct cluster, b, state_cluster, i);
+
+	if (slot_at(b, slot)->kind == SLOT_FREE) {
+		ci->count++;
+		si->inuse++;
+		ci->order = order;
+	}
+	slot_at(b, slot)->kind = kind;
+}
+
+static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, u32 k, u32 page)
+{
+	struct folio *folio = folio_at(b, i);
+	u32 nr = 1u << spec->order;
+
+	*folio = (struct folio){ .pfn = spec->pfn + k * nr, .order = spec->order, .page = page,
+		.swap = NONE, .anon_vma = NONE, .list = NONE, .next = NONE, .prev = NONE };
+	folio->flags = spec->flags | 1u << PG_anon | 1u << PG_swapbacked | 1u << PG_uptodate |
+		       (u32)spec->zero_filled << PG_zero_filled;
+	folio->pincount = spec->pins;
+	folio->gup = spec->refs + spec->pins * (spec->order ? 1 : GUP_PIN_COUNTING_BIAS);
+	folio->refcount = folio->gup;
+	if (spec->isolated) {
+		folio->flags |= 1u << PG_isolated | 1u << PG_locked;
+		folio->refcount++;
+	} else {
+		folio->flags |= 1u << PG_lru;
+	}
+	if (spec->device != NONE) {
+		folio->swap = state_device(b->state, spec->device)->first_slot + spec->slot + k * nr;
+		folio->flags |= 1u << PG_swapcache;
+		folio->refcount += nr;
+		for (u32 n = 0; n < nr; n++) {
+			use_slot(b, folio->swap + n, spec->order, SLOT_FOLIO);
+			slot_at(b, folio->swap + n)->folio = i;
+		}
+	}
+	add_to_list(b, i, spec->isolated ? LIST_FOLIO_LIST :
+		    folio_flag(folio, PG_active) ? LRU_ACTIVE_ANON : LRU_INACTIVE_ANON);
+}
+
+static int pfn_order(const void *a, const void *b)
+{
+	const struct scn_folio *const *x = a, *const *y = b;
+
+	return (*x)->pfn < (*y)->pfn ? -1 : (*x)->pfn > (*y)->pfn;
+}
+
+static bool place_folios(struct builder *b, struct error *err)
+{
+	const struct scenario *s = b->s;
+	const struct scn_folio **sorted = calloc((size_t)s->nr_folios + 1, sizeof(*sorted));
+	u32 i = 0, page = 0;
+	u64 end = 0;
+	bool ok = true;
+
+	if (!sorted)
+		return fail(err, s, "out of memory");
+	for (u32 n = 0; n < s->nr_folios; n++)
+		sorted[n] = &s->folios[n];
+	qsort(sorted, s->nr_folios, sizeof(*sorted), pfn_order);
+	for (u32 n = 0; n < s->nr_folios && ok; n++) {
+		if (sorted[n]->pfn < end)
+			ok = fail(err, s, "folio \"%s\" starts inside another at page frame 0x%x",
+				  sorted[n]->id, sorted[n]->pfn);
+		for (u32 k = 0; k < sorted[n]->count && ok; k++) {
+			place_folio(b, sorted[n], i++, k, page);
+			page += 1u << sorted[n]->order;
+		}
+		end = sorted[n]->pfn + ((u64)sorted[n]->count << sorted[n]->order);
+	}
+	free(sorted);
+	return ok;
+}
+
+static pte_t make_pte(const struct pte_ops *ops, const struct scn_map *map, u64 pfn)
+{
+	pte_t pte = ops->pfn_pte(pfn, PAGE_READONLY);
+
+	if (map->dirty)
+		pte = ops->mkdirty(pte);
+	if (map->write)
+		pte = ops->mkwrite(pte);
+	if (!map->young)
+		pte = ops->mkold(pte);
+	if (ops->has_soft_dirty)
+		pte = map->soft_dirty ? ops->mksoft_dirty(pte) : ops->clear_soft_dirty(pte);
+	return map->uffd ? ops->mkuffd(pte) : pte;
+}
+
+/* The block of 16 around this page is mapped whole, aligned, and belongs to one folio. */
+static bool folds(const struct builder *b, const struct scn_map *map, u64 va, u64 pfn, u32 page)
+{
+	u32 in_block = (u32)(va >> PAGE_SHIFT) % 16;
+
+	return b->arch->pte->has_cont && map->fold && pfn % 16 == in_block && page >= map->first + in_block &&
+	       page - in_block + 15 <= map->last;
+}
+
+static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 n, u64 va, struct error *err)
+{
+	struct folio *folio = folio_at(b, i);
+	struct page *page = page_at(b, folio->page + n);
+	u64 *pte = WRITABLE(u64, b, state_pte, va_pte(b->state, map->mm, va));
+
+	if (*pte)
+		return fail(err, b->s, "address 0x%llx of mm \"%s\" is mapped twice",
+			    (unsigned long long)va, b->s->mms[map->mm].id);
+	*pte = make_pte(b->arch->pte, map, folio->pfn + n);
+	if (folds(b, map, va, folio->pfn + n, n))
+		*pte = b->arch->pte->mkcont(*pte);
+	if (page->mapcount++ == 0)
+		folio->nr_pages_mapped++;
+	page->anon_exclusive |= map->exclusive;
+	folio->mapcount++;
+	folio->refcount++;
+	mm_at(b, map->mm)->anonpages++;
+	return true;
+}
+
+/* A folio's place in its anon_vma comes from the first map; the others must agree. */
+static bool place_index(struct builder *b, const struct scn_map *map, u32 i, u64 va, struct error *err)
+{
+	struct vma *vma = WRITABLE(struct vma, b, state_vma, va_vma(b->state, map->mm, va));
+	struct folio *folio = folio_at(b, i);
+	u64 pgoff = (va - vma->start) >> PAGE_SHIFT;
+
+	if (folio->anon_vma == NONE) {
+		folio->index = vma->pgoff + pgoff - map->first;
+		folio->anon_vma = vma->anon_vma;
+		return true;
+	}
+	if (vma->anon_vma != folio->anon_vma) {
+		u32 from = vma->anon_vma;
+
+		vma->pgoff = folio->index + map->first - pgoff;
+		for (u32 v = 0; v < b->nr_vmas; v++)
+			if (state_vma(b->state, v)->anon_vma == from)
+				WRITABLE(struct vma, b, state_vma, v)->anon_vma = folio->anon_vma;
+	}
+	if (vma->pgoff + pgoff - map->first != folio->index)
+		return fail(err, b->s, "the mapping at 0x%llx of mm \"%s\" shows folio \"%s\" at another "
+			    "offset than before; give world.vmas with a pgoff", (unsigned long long)va,
+			    b->s->mms[map->mm].id, b->s->folios[map->folio].id);
+	return true;
+}
+
+static bool place_map(struct builder *b, const struct scn_map *map, struct error *err)
+{
+	u32 first = scn_folio_state(b->s, map->folio);
+	u64 va = map->va;
+
+	for (u32 k = 0; k < b->s->folios[map->folio].count; k++) {
+		if (!place_index(b, map, first + k, va, err))
+			return false;
+		for (u32 n = map->first; n <= map->last; n++, va += PAGE_SIZE)
+			if (!place_page(b, map, first + k, n, va, err))
+				return false;
+	}
+	return true;
+}
+
+static void place_tables(struct builder *b)
+{
+	for (u32 i = 0; i < b->nr_tables; i++)
+		*WRITABLE(struct table, b, state_table, i) = (struct table){
+			.va = b->ranges[i] << PMD_SHIFT, .mm = b->range_mm[i], .populated = 1 };
+	for (u32 i = 0; i < b->nr_vmas; i++) {
+		b->vmas[i].anon_vma = i;
+		*WRITABLE(struct vma, b, state_vma, i) = b->vmas[i];
+	}
+}
+
+static void place_cpus(struct builder *b)
+{
+	for (u32 c = 0; c < b->s->cpus; c++) {
+		struct task *task = WRITABLE(struct task, b, state_task, c);
+		struct cpu *cpu = WRITABLE(struct cpu, b, state_cpu, c);
+
+		*task = (struct task){ .walk_vma = NONE, .walk_pte = NONE, .folio = NONE, .page = NONE };
+		cpu->mm = NONE;
+		for (u32 i = b->s->nr_mms; i-- > 0;)
+			if (b->s->mms[i].ran_on >> c & 1)
+				cpu->mm = i;
+	}
+}
+
+static void place_mms(struct builder *b)
+{
+	for (u32 i = 0; i < b->s->nr_mms; i++) {
+		const struct scn_mm *spec = &b->s->mms[i];
+
+		*mm_at(b, i) = (struct mm){ .cpumask = spec->ran_on, .asid = spec->asid,
+			.tlb_pending = spec->tlb_pending, .tlb_flushed = spec->tlb_flushed,
+			.on_mmlist = spec->on_mmlist };
+	}
+}
+
+static void place_slots(struct builder *b)
+{
+	for (u32 i = 0; i < b->s->nr_slots; i++) {
+		const struct scn_slot *spec = &b->s->slots[i];
+
+		for (u32 n = spec->first; n <= spec->last; n++) {
+			u32 slot = state_device(b->state, spec->device)->first_slot + n;
+
+			if (slot_at(b, slot)->kind == SLOT_FREE)
+				use_slot(b, slot, 0, SLOT_SHADOW);
+			slot_at(b, slot)->count = spec->count;
+		}
+	}
+}
+
+static bool place_tlbs(struct builder *b, struct error *err)
+{
+	for (u32 i = 0; i < b->s->nr_tlbs; i++) {
+		const struct scn_tlb *spec = &b->s->tlbs[i];
+
+		for (u32 n = 0; n < spec->pages; n++) {
+			u64 va = spec->va + n * PAGE_SIZE;
+			u32 pte = va_pte(b->state, spec->mm, va);
+
+			if (pte == NONE || !b->arch->pte->present(*state_pte(b->state, pte)))
+				return fail(err, b->s, "tlbs: mm \"%s\" maps nothing at 0x%llx",
+					    b->s->mms[spec->mm].id, (unsigned long long)va);
+			if (!tlb_place(b->state, b->arch, spec->cpu, pte, spec->writable, spec->dirty))
+				return fail(err, b->s, "tlbs: CPU %u holds more than machine.tlb_entries = %u",
+					    spec->cpu, b->s->tlb_entries);
+		}
+	}
+	return true;
+}
+
+static bool fill(struct builder *b, struct error *err)
+{
+	for (u32 i = 0; i < NR_LISTS; i++)
+		b->state->list[i] = (struct list){ .first = NONE, .last = NONE };
+	place_cpus(b);
+	place_mms(b);
+	place_tables(b);
+	place_devices(b);
+	if (!place_folios(b, err))
+		return false;
+	place_slots(b);
+	for (u32 i = 0; i < b->s->nr_maps; i++)
+		if (!place_map(b, &b->s->maps[i], err))
+			return false;
+	for (u32 i = 0; i < b->s->nr_mms; i++)
+		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages;
+	return place_tlbs(b, err);
+}
+
+bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m, u32 **words,
+		 struct error *err)
+{
+	struct builder b = { .s = s, .arch = arch_find(lane->arch) };
+	struct mm_state shape;
+	bool ok;
+
+	*words = NULL;
+	ok = make_vmas(&b, err) && make_tables(&b, err);
+	if (ok) {
+		set_shape(&b, &shape);
+		*words = calloc(shape.words, sizeof(u32));
+		ok = *words || fail(err, s, "out of memory");
+	}
+	if (ok) {
+		b.state = (struct mm_state *)(void *)*words;
+		*b.state = shape;
+		ok = fill(&b, err);
+	}
+	free(b.vmas);
+	free(b.ranges);
+	free(b.range_mm);
+	if (!ok)
+		return false;
+	memset(m, 0, sizeof(*m));
+	m->arch = b.arch;
+	m->kernel = lane->kernel;
+	m->features = lane->features;
+	machine_attach(m, *words);
+	return true;
+}
