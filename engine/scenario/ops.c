@@ -46,6 +46,40 @@ static void op_end_writeback(struct machine *m, const struct scn_op *op)
 	folio_end_writeback(m, m->folio + op->folio);
 }
 
+static u32 pfn_page(const struct machine *m, u64 pfn)
+{
+	u32 folio = pfn_folio(m->s, pfn);
+
+	return folio == NONE ? NONE : m->folio[folio].page + (u32)(pfn - m->folio[folio].pfn);
+}
+
+/*
+ * A CPU uses an address. Through a dirty translation a store touches no page table; a
+ * clean one must first set the entry dirty, and faults if the entry is gone.
+ */
+static void cpu_access(struct machine *m, u32 cpu, u32 mm, u64 va, bool write)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	u32 entry = tlb_find(m->s, cpu, mm, va), pte = va_pte(m->s, mm, va), page;
+	pte_t val;
+
+	if (entry != NONE && (!write || (m->tlb[entry].flags & TLB_WRITABLE && m->tlb[entry].flags & TLB_DIRTY))) {
+		step(m, EV_cpu_access, pfn_page(m, m->tlb[entry].pfn + (u32)((va - m->tlb[entry].va) >> PAGE_SHIFT)),
+		     cpu);
+		return;
+	}
+	val = pte == NONE ? 0 : m->pte[pte];
+	page = pte_page(m, val);
+	if (!ops->accessible(val) || (write && !ops->write(val))) {
+		step(m, EV_cpu_fault, page, cpu);
+		return;
+	}
+	put64(m, &m->pte[pte], ops->mkyoung(write ? ops->hw_dirty(val) : val));
+	tlb_fill(m, cpu, pte);
+	step(m, EV_cpu_tlb_fill, page, cpu);
+	step(m, EV_cpu_access, page, cpu);
+}
+
 static void op_read(struct machine *m, const struct scn_op *op)
 {
 	cpu_access(m, op->cpu, op->mm, op->va, false);

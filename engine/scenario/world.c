@@ -432,23 +432,38 @@ static void place_slots(struct builder *b)
 	}
 }
 
-static bool place_tlbs(struct builder *b, struct error *err)
+static void set_flag(struct machine *m, u32 entry, u32 flag, s32 on)
 {
-	for (u32 i = 0; i < b->s->nr_tlbs; i++) {
-		const struct scn_tlb *spec = &b->s->tlbs[i];
+	if (on >= 0)
+		put(m, &m->tlb[entry].flags, (m->tlb[entry].flags & ~flag) | (on ? flag : 0));
+}
 
-		for (u32 n = 0; n < spec->pages; n++) {
-			u64 va = spec->va + n * PAGE_SIZE;
-			u32 pte = va_pte(b->state, spec->mm, va);
+/* What CPUs hold already: as the page table says, or as the scenario insists. */
+static bool place_tlb(struct machine *m, const struct scenario *s, const struct scn_tlb *spec, u64 va,
+		      struct error *err)
+{
+	u32 pte = va_pte(m->s, spec->mm, va), entry;
 
-			if (pte == NONE || !b->arch->pte->present(*state_pte(b->state, pte)))
-				return fail(err, b->s, "tlbs: mm \"%s\" maps nothing at 0x%llx",
-					    b->s->mms[spec->mm].id, (unsigned long long)va);
-			if (!tlb_place(b->state, b->arch, spec->cpu, pte, spec->writable, spec->dirty))
-				return fail(err, b->s, "tlbs: CPU %u holds more than machine.tlb_entries = %u",
-					    spec->cpu, b->s->tlb_entries);
-		}
-	}
+	if (pte == NONE || !m->arch->pte->accessible(m->pte[pte]))
+		return fail(err, s, "tlbs: mm \"%s\" maps nothing at 0x%llx", s->mms[spec->mm].id,
+			    (unsigned long long)va);
+	entry = tlb_find(m->s, spec->cpu, spec->mm, va);
+	if (entry == NONE && m->cpu[spec->cpu].nr_tlb == m->s->nr_tlb)
+		return fail(err, s, "tlbs: CPU %u would hold more than machine.tlb_entries = %u",
+			    spec->cpu, s->tlb_entries);
+	if (entry == NONE)
+		entry = tlb_fill(m, spec->cpu, pte);
+	set_flag(m, entry, TLB_WRITABLE, spec->writable);
+	set_flag(m, entry, TLB_DIRTY, spec->dirty);
+	return true;
+}
+
+static bool place_tlbs(struct machine *m, const struct scenario *s, struct error *err)
+{
+	for (u32 i = 0; i < s->nr_tlbs; i++)
+		for (u32 n = 0; n < s->tlbs[i].pages; n++)
+			if (!place_tlb(m, s, &s->tlbs[i], s->tlbs[i].va + n * PAGE_SIZE, err))
+				return false;
 	return true;
 }
 
@@ -468,7 +483,7 @@ static bool fill(struct builder *b, struct error *err)
 			return false;
 	for (u32 i = 0; i < b->s->nr_mms; i++)
 		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages;
-	return place_tlbs(b, err);
+	return true;
 }
 
 bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m, u32 **words,
@@ -500,5 +515,5 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 	m->kernel = lane->kernel;
 	m->features = lane->features;
 	machine_attach(m, *words);
-	return true;
+	return place_tlbs(m, s, err);
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The four ways to touch an entry, with what they cost. For the arch folders only. */
+#ifndef ARCH_ACCESS_H
+#define ARCH_ACCESS_H
+
+#include "arch/arch.h"
+
+/* The page of an entry, looked up only for those who watch. */
+static inline u32 watched_page(const struct machine *m, pte_t val)
+{
+	return unlikely(m->observer) ? pte_page(m, val) : NONE;
+}
+
+static inline void step_pte(struct machine *m, enum event event, pte_t val, u32 arg)
+{
+	step(m, event, watched_page(m, val), arg);
+}
+
+/* A load; the step that tells of it is the caller's. */
+static inline pte_t pte_load(struct machine *m, u32 pte)
+{
+	count(m, COUNT_pte_read, 1);
+	return m->pte[pte];
+}
+
+static inline pte_t pte_exchange(struct machine *m, u32 pte, enum event event)
+{
+	pte_t old = m->pte[pte];
+
+	put64(m, &m->pte[pte], 0);
+	count(m, COUNT_pte_xchg, 1);
+	step_pte(m, event, old, 1);
+	return old;
+}
+
+static inline void pte_store(struct machine *m, u32 pte, pte_t val, enum event event)
+{
+	put64(m, &m->pte[pte], val);
+	count(m, COUNT_pte_store, 1);
+	step_pte(m, event, val, 1);
+}
+
+/* Exchange old for val if old is still there; what was there comes back. */
+static inline pte_t pte_cmpxchg(struct machine *m, u32 pte, pte_t old, pte_t val)
+{
+	pte_t found = m->pte[pte];
+
+	if (found == old)
+		put64(m, &m->pte[pte], val);
+	count(m, COUNT_pte_cmpxchg, 1);
+	step_pte(m, EV_pte_cmpxchg, found, 1);
+	return found;
+}
+
+static inline enum event set_event(const struct pte_ops *ops, pte_t val)
+{
+	return ops->present(val) || ops->none(val) ? EV_pte_set : EV_swap_pte_set;
+}
+
+#endif

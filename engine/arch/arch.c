@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <string.h>
+
+#include "arch/arch.h"
+
+const struct arch *const archs[] = {
+	&arm64_arch,
+	&x86_arch,
+};
+const u32 nr_archs = NR_OF(archs);
+
+const struct arch *arch_find(const char *name)
+{
+	for (u32 i = 0; i < nr_archs; i++)
+		if (strcmp(archs[i]->name, name) == 0)
+			return archs[i];
+	return NULL;
+}
+
+static u32 swap_page(const struct machine *m, u32 type, u64 offset)
+{
+	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++) {
+		const struct swap_device *device = &m->device[i];
+		const struct slot *slot;
+		u32 index;
+
+		if (device->type != type || offset >= device->nr_slots)
+			continue;
+		index = device->first_slot + (u32)offset;
+		slot = &m->slot[index];
+		if (slot->kind == SLOT_FOLIO && slot->folio < m->s->nr[ARRAY_FOLIO])
+			return m->folio[slot->folio].page + index - m->folio[slot->folio].swap;
+	}
+	return NONE;
+}
+
+u32 pte_page(const struct machine *m, pte_t val)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	u64 pfn;
+	u32 folio;
+
+	if (ops->none(val))
+		return m->task->page;
+	if (!ops->present(val))
+		return swap_page(m, ops->swp_type(val), ops->swp_offset(val));
+	pfn = ops->pfn(val);
+	folio = pfn_folio(m->s, pfn);
+	return folio == NONE ? NONE : m->folio[folio].page + (u32)(pfn - m->folio[folio].pfn);
+}

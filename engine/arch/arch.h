@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs per architecture when reclaim touches page tables and TLBs.
+ *
+ *   mm/rmap.c ...  ->  struct arch  ->  arm64/, x86/   counts and steps
+ *                                    ->  tlb.h          what the CPUs' TLBs hold
+ *
+ * pte arguments are indices in pte[]; a run never leaves its page table. Names
+ * are the kernel's. Costs (loads, exchanges, stores, TLBI, DSB, interrupts) are
+ * counted here and nowhere else.
+ *
+ * Adding an architecture: a folder with a struct arch and its struct pte_ops,
+ * and one line in arch.c.
+ */
+#ifndef ARCH_ARCH_H
+#define ARCH_ARCH_H
+
+#include "arch/pgtable.h"
+#include "core/kernel.h"
+#include "core/machine.h"
+
+/* include/linux/pgtable.h: cydp_t */
+enum cydp { CYDP_CLEAR_YOUNG = 1, CYDP_CLEAR_DIRTY = 2 };
+
+struct arch {
+	const char *name;		/* "arm64", "x86_64": as in lane names */
+	const char *title;		/* "arm64, 4K pages" */
+	const struct pte_ops *pte;
+
+	/* include/linux/pgtable.h and the arch's overrides */
+	pte_t (*ptep_get)(struct machine *m, u32 pte);
+	pte_t (*ptep_get_lockless)(struct machine *m, u32 pte);
+	void (*set_ptes)(struct machine *m, u32 pte, pte_t val, u32 nr);
+	/* The first entry's old value; dirty and young if any of the run was. */
+	pte_t (*get_and_clear_ptes)(struct machine *m, u32 pte, u32 nr);
+	u32 (*pte_batch_hint)(pte_t val, u32 pte);
+	void (*wrprotect_ptes)(struct machine *m, u32 pte, u32 nr);
+	bool (*test_and_clear_young_ptes)(struct machine *m, u32 pte, u32 nr);
+	bool (*clear_flush_young_ptes)(struct machine *m, u32 pte, u32 nr);
+	void (*clear_young_dirty_ptes)(struct machine *m, u32 pte, u32 nr, u32 cydp);
+
+	/* asm/tlbflush.h */
+	bool (*tlbbatch_should_defer)(const struct machine *m, u32 mm);
+	void (*tlbbatch_add_pending)(struct machine *m, u32 mm, u64 start, u64 end);
+	void (*tlbbatch_flush)(struct machine *m);
+	void (*flush_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
+	void (*flush_tlb_mm)(struct machine *m, u32 mm);
+};
+
+extern const struct arch arm64_arch, x86_arch;
+
+/* The architecture of that name, or NULL. */
+const struct arch *arch_find(const char *name);
+extern const struct arch *const archs[];
+extern const u32 nr_archs;
+
+/*
+ * The page, in page[], that an entry is about: mapped by a present one, in the swap
+ * cache under a swap entry; the page that the task unmaps if it is empty. Else NONE.
+ */
+u32 pte_page(const struct machine *m, pte_t val);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What core code calls on arm64: each looks whether the entry is in a contpte block and
+ * goes to contpte.c if so. arch/arm64/include/asm/pgtable.h (7.3), inline there.
+ */
+#include "arch/access.h"
+#include "arch/arm64/contpte.h"
+#include "arch/arm64/pte.h"
+#include "arch/arm64/tlbflush.h"
+
+static pte_t ptep_get(struct machine *m, u32 pte)
+{
+	pte_t val = pte_load(m, pte);
+
+	step_pte(m, EV_ptep_get, val, 1);
+	return arm64_pte_valid_cont(val) ? contpte_ptep_get(m, pte, val) : val;
+}
+
+static pte_t ptep_get_lockless(struct machine *m, u32 pte)
+{
+	pte_t val = pte_load(m, pte);
+
+	step_pte(m, EV_ptep_get_lockless, val, 1);
+	return arm64_pte_valid_cont(val) ? contpte_ptep_get_lockless(m, pte) : val;
+}
+
+/* Worth a look only when the last entry of an aligned block was set. */
+static void try_fold(struct machine *m, u32 pte, pte_t val)
+{
+	const u32 last = CONT_PTES - 1;
+
+	if ((pte & last) == last && (arm64_pte_pfn(val) & last) == last && arm64_pte_valid(val) &&
+	    !(val & (ARM64_PTE_CONT | ARM64_PTE_SPECIAL)))
+		__contpte_try_fold(m, pte, val);
+}
+
+static void set_ptes(struct machine *m, u32 pte, pte_t val, u32 nr)
+{
+	val = arm64_pte_mknoncont(val);
+	if (nr > 1) {
+		contpte_set_ptes(m, pte, val, nr);
+		return;
+	}
+	contpte_try_unfold(m, pte);
+	__set_ptes(m, pte, val, 1);
+	try_fold(m, pte, val);
+}
+
+static pte_t get_and_clear_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	if (nr > 1)
+		return contpte_get_and_clear_full_ptes(m, pte, nr);
+	contpte_try_unfold(m, pte);
+	return __get_and_clear_full_ptes(m, pte, 1);
+}
+
+static u32 pte_batch_hint(pte_t val, u32 pte)
+{
+	return arm64_pte_valid_cont(val) ? CONT_PTES - pte % CONT_PTES : 1;
+}
+
+static void wrprotect_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	if (nr > 1)
+		contpte_wrprotect_ptes(m, pte, nr);
+	else
+		___ptep_set_wrprotect(m, pte, arm64_pte_mknoncont(contpte_try_unfold(m, pte)));
+}
+
+static bool single(struct machine *m, u32 pte, u32 nr)
+{
+	return nr == 1 && !(contpte_check(m, pte) & ARM64_PTE_CONT);
+}
+
+static bool test_and_clear_young_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	if (single(m, pte, nr))
+		return __ptep_test_and_clear_young(m, pte);
+	return contpte_test_and_clear_young_ptes(m, pte, nr);
+}
+
+static bool clear_flush_young_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	u64 va = pte_va(m->s, pte);
+
+	if (!single(m, pte, nr))
+		return contpte_clear_flush_young_ptes(m, pte, nr);
+	if (!__ptep_test_and_clear_young(m, pte))
+		return false;
+	__flush_tlb_range(m, m->table[pte / PTRS_PER_PTE].mm, va, va + PAGE_SIZE,
+			  TLBF_NOWALKCACHE | TLBF_NOSYNC, watched_page(m, m->pte[pte]));
+	return true;
+}
+
+static void clear_young_dirty_ptes(struct machine *m, u32 pte, u32 nr, u32 cydp)
+{
+	if (single(m, pte, nr))
+		__clear_young_dirty_ptes(m, pte, 1, cydp);
+	else
+		contpte_clear_young_dirty_ptes(m, pte, nr, cydp);
+}
+
+const struct arch arm64_arch = {
+	.name = "arm64",
+	.title = "arm64, 4K pages",
+	.pte = &arm64_pte_ops,
+	.ptep_get = ptep_get,
+	.ptep_get_lockless = ptep_get_lockless,
+	.set_ptes = set_ptes,
+	.get_and_clear_ptes = get_and_clear_ptes,
+	.pte_batch_hint = pte_batch_hint,
+	.wrprotect_ptes = wrprotect_ptes,
+	.test_and_clear_young_ptes = test_and_clear_young_ptes,
+	.clear_flush_young_ptes = clear_flush_young_ptes,
+	.clear_young_dirty_ptes = clear_young_dirty_ptes,
+	.tlbbatch_should_defer = arm64_tlbbatch_should_defer,
+	.tlbbatch_add_pending = arm64_tlbbatch_add_pending,
+	.tlbbatch_flush = arm64_tlbbatch_flush,
+	.flush_tlb_range = arm64_flush_tlb_range,
+	.flush_tlb_mm = arm64_flush_tlb_mm,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "arch/arm64/tlbflush.h"
+#include "arch/arm64/tlbi.h"
+#include "arch/tlb.h"
+
+#define MAX_DVM_OPS PTRS_PER_PTE
+
+static bool has(const struct machine *m, enum cpu_feature feature)
+{
+	return m->features >> feature & 1;
+}
+
+static void dsb_ishst(struct machine *m)
+{
+	count(m, COUNT_dsb_ishst, 1);
+	step(m, EV_dsb_ishst, NONE, 0);
+}
+
+static void dsb_ish(struct machine *m)
+{
+	count(m, COUNT_dsb_ish, 1);
+	step(m, EV_dsb_ish, NONE, 0);
+}
+
+/* __tlbi_sync_s1ish(): wait, twice where an erratum asks for it. Completes a flush. */
+static void tlbi_sync(struct machine *m)
+{
+	count(m, COUNT_tlb_flush, 1);
+	dsb_ish(m);
+	if (!has(m, FEATURE_repeat_tlbi))
+		return;
+	count(m, COUNT_tlbi_page, 1);
+	step(m, EV_tlbi_dummy, NONE, 0);
+	dsb_ish(m);
+}
+
+static void drop_everywhere(struct machine *m, u32 mm, u64 start, u64 end)
+{
+	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++)
+		if (m->cpu[cpu].nr_tlb)
+			tlb_drop_range(m, cpu, mm, start, end);
+}
+
+/* __flush_tlb_range_op(): ranges from the largest scale down, a last odd page alone. */
+static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u32 page)
+{
+	u32 scale = 3;
+
+	while (addr != end) {
+		u32 left = (u32)((end - addr) >> PAGE_SHIFT);
+		u32 pages = 1, num;
+
+		if (!has(m, FEATURE_tlbi_range) || left == 1) {
+			drop_everywhere(m, mm, addr, addr + PAGE_SIZE);
+			count(m, COUNT_tlbi_page, 1);
+			step(m, EV_tlbi_page, page, 1);
+		} else if (tlbi_range_step(left, scale--, &num)) {
+			pages = tlbi_range_pages(num, scale + 1);
+			drop_everywhere(m, mm, addr, addr + pages * PAGE_SIZE);
+			count(m, COUNT_tlbi_range, 1);
+			step(m, EV_tlbi_range, page, pages);
+		} else {
+			continue;
+		}
+		addr += pages * PAGE_SIZE;
+		if (page != NONE)
+			page += pages;
+	}
+}
+
+static bool limit_excess(const struct machine *m, u64 pages)
+{
+	if (has(m, FEATURE_tlbi_range))
+		return pages > MAX_TLBI_RANGE_PAGES;
+	return pages >= MAX_DVM_OPS;
+}
+
+void __flush_tlb_range(struct machine *m, u32 mm, u64 start, u64 end, u32 flags, u32 page)
+{
+	if (limit_excess(m, (end - start) >> PAGE_SHIFT)) {
+		arm64_flush_tlb_mm(m, mm);
+		return;
+	}
+	dsb_ishst(m);
+	flush_range_op(m, mm, start, end, page);
+	if (!(flags & TLBF_NOSYNC))
+		tlbi_sync(m);
+}
+
+void arm64_flush_tlb_mm(struct machine *m, u32 mm)
+{
+	dsb_ishst(m);
+	drop_everywhere(m, mm, 0, UINT64_MAX);
+	count(m, COUNT_tlbi_asid, 1);
+	step(m, EV_tlbi_asid, NONE, mm);
+	tlbi_sync(m);
+}
+
+void arm64_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end)
+{
+	__flush_tlb_range(m, m->vma[vma].mm, start, end, TLBF_NONE, m->task->page);
+}
+
+bool arm64_tlbbatch_should_defer(const struct machine *m, u32 mm)
+{
+	(void)m;
+	(void)mm;
+	return true;
+}
+
+void arm64_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end)
+{
+	__flush_tlb_range(m, mm, start, end, TLBF_NOWALKCACHE | TLBF_NOSYNC, m->task->page);
+}
+
+void arm64_tlbbatch_flush(struct machine *m)
+{
+	tlbi_sync(m);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/pgtable.h"
+
+/* From the first type after the swap devices on; device types are those the kernel has. */
+static const char *const softleaf_names[] = {
+	"hwpoison", "migration_read", "migration_read_exclusive", "migration_write",
+};
+static const char *const device_names_3[] = {
+	"device_private_write", "device_private_read", "device_exclusive",
+};
+static const char *const device_names_4[] = {
+	"device_private_write", "device_private_read", "device_exclusive_write",
+	"device_exclusive_read",
+};
+#define MARKER_TYPE 31u
+
+static const char *device_name(const struct softleaf_types *types, u32 i)
+{
+	if (types->nr_device == NR_OF(device_names_3))
+		return device_names_3[i];
+	return i < NR_OF(device_names_4) ? device_names_4[i] : "device";
+}
+
+static const char *type_name(const struct softleaf_types *types, u32 type)
+{
+	u32 special = type - types->max_swapfiles;
+
+	if (type < types->max_swapfiles)
+		return "swap";
+	if (special < NR_OF(softleaf_names))
+		return softleaf_names[special];
+	special -= (u32)NR_OF(softleaf_names);
+	return special < types->nr_device ? device_name(types, special) : "pte_marker";
+}
+
+u32 softleaf_type(const struct softleaf_types *types, const char *name)
+{
+	u32 type = 0;
+
+	while (type <= MARKER_TYPE && strcmp(type_name(types, type), name) != 0)
+		type++;
+	return type;
+}
+
+void softleaf_decode(const struct softleaf_types *types, u32 pfn_bits, struct pte_desc *desc)
+{
+	u32 special = desc->type - types->max_swapfiles;
+
+	desc->name = type_name(types, desc->type);
+	if (desc->type < types->max_swapfiles) {
+		desc->kind = PTE_SWAP;
+		return;
+	}
+	if (desc->type == MARKER_TYPE) {
+		desc->kind = PTE_MARKER;
+		return;
+	}
+	desc->pfn = desc->offset & ((1ull << pfn_bits) - 1);
+	if (special == 0) {
+		desc->kind = PTE_HWPOISON;
+	} else if (special < NR_OF(softleaf_names)) {
+		desc->kind = PTE_MIGRATION;
+		desc->young = desc->offset >> pfn_bits & 1;
+		desc->dirty = desc->offset >> (pfn_bits + 1) & 1;
+		desc->write = special == 3;
+	} else {
+		desc->kind = PTE_DEVICE;
+	}
+}
+
+/* A growing line that never leaves its buffer. */
+struct line {
+	char *buf;
+	size_t size, len;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	if (line->len + 1 >= line->size)
+		return;
+	va_start(args, format);
+	len = vsnprintf(line->buf + line->len, line->size - line->len, format, args);
+	va_end(args);
+	if (len > 0)
+		line->len += (size_t)len;
+}
+
+static void add_flag(struct line *line, bool set, const char *word)
+{
+	if (set)
+		add(line, " %s", word);
+}
+
+static void add_page(struct line *line, const struct pte_desc *desc)
+{
+	if (desc->kind == PTE_PROTNONE)
+		add(line, "prot-none ");
+	add(line, "pfn 0x%" PRIx64 " %s", desc->pfn, desc->write ? "RW" : "RO");
+	add_flag(line, desc->exec, "exec");
+	add_flag(line, desc->young, "young");
+	add_flag(line, !desc->young, "old");
+	if (desc->hw_dirty && !desc->write)
+		add(line, " shadow-stack");
+	else
+		add_flag(line, desc->dirty, "dirty");
+	add_flag(line, !desc->dirty, "clean");
+	add_flag(line, desc->soft_dirty, "soft-dirty");
+	add_flag(line, desc->uffd, "uffd");
+	add_flag(line, desc->cont, "cont");
+	add_flag(line, desc->special, "special");
+	add_flag(line, !desc->user && desc->kind == PTE_PRESENT, "kernel");
+	if (desc->attr == 1)
+		add(line, " tagged");
+	else if (desc->attr)
+		add(line, " attr %" PRIu32, desc->attr);
+	if (desc->pkey)
+		add(line, " pkey %" PRIu32, desc->pkey);
+}
+
+static void add_softleaf(struct line *line, const struct pte_desc *desc)
+{
+	switch (desc->kind) {
+	case PTE_SWAP:
+		add(line, "swap %" PRIu32 ":0x%" PRIx64, desc->type, desc->offset);
+		break;
+	case PTE_MARKER:
+		add(line, "marker");
+		add_flag(line, desc->offset & MARKER_UFFD_WP, "uffd-wp");
+		add_flag(line, desc->offset & MARKER_POISONED, "poisoned");
+		add_flag(line, desc->offset & MARKER_GUARD, "guard");
+		break;
+	default:
+		add(line, "%s pfn 0x%" PRIx64, desc->name, desc->pfn);
+		add_flag(line, desc->young, "young");
+		add_flag(line, desc->dirty, "dirty");
+		break;
+	}
+	add_flag(line, desc->exclusive, "excl");
+	add_flag(line, desc->soft_dirty, "soft-dirty");
+	add_flag(line, desc->uffd, "uffd");
+}
+
+char *pte_text(const struct pte_ops *ops, const struct softleaf_types *types,
+	       pte_t pte, char *buf, size_t size)
+{
+	struct line line = { .buf = buf, .size = size };
+	struct pte_desc desc;
+
+	if (size)
+		buf[0] = '\0';
+	ops->decode(pte, types, &desc);
+	if (desc.kind == PTE_NONE)
+		add(&line, "none");
+	else if (ops->present(pte))
+		add_page(&line, &desc);
+	else
+		add_softleaf(&line, &desc);
+	return buf;
+}

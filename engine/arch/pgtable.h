@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Page-table entries, bit for bit: the pure half of an architecture.
+ *
+ * Nothing here touches simulated memory or counts anything: a pte_t goes in, a
+ * pte_t or a fact comes out. The functions carry the kernel's names without the
+ * pte_ prefix. Everything that reads or writes a page table is in arch.h.
+ *
+ *      63            52 51                           12 11            0
+ *     +----------------+------------------------------+---------------+
+ *     |  high flags    |            pfn               |   low flags   |  present
+ *     +----------------+------------------------------+---------------+
+ *     |      offset, type and flags, laid out as each arch likes      |  swap
+ *     +---------------------------------------------------------------+
+ *
+ * Kernel: arch/arm64/include/asm/pgtable{,-hwdef,-prot}.h,
+ * arch/x86/include/asm/pgtable{,_types,_64,_64_types,-invert}.h,
+ * include/linux/{swapops,leafops}.h (7.3).
+ */
+#ifndef ARCH_PGTABLE_H
+#define ARCH_PGTABLE_H
+
+#include "core/types.h"
+
+#define PAGE_SHIFT	12
+#define PAGE_SIZE	(1ull << PAGE_SHIFT)
+#define PTRS_PER_PTE	512
+#define PMD_SHIFT	21
+#define PMD_SIZE	(1ull << PMD_SHIFT)
+
+typedef u64 pte_t;
+
+/* vm_page_prot of a user mapping, from protection_map[] */
+enum pgprot {
+	PAGE_READONLY,		/* private, writable or not: PAGE_COPY is the same value */
+	PAGE_READONLY_EXEC,
+	PAGE_SHARED,
+	PAGE_NONE,
+};
+
+enum pte_kind {
+	PTE_NONE,
+	PTE_PRESENT,		/* the hardware may use it */
+	PTE_PROTNONE,		/* present for the kernel, invalid for the hardware */
+	PTE_SWAP,
+	PTE_HWPOISON,
+	PTE_MIGRATION,
+	PTE_DEVICE,
+	PTE_MARKER,
+};
+
+/* The architecture-independent limits that move softleaf types between kernels. */
+struct softleaf_types {
+	u32 max_swapfiles;	/* 24 in 7.3, 23 in 6.12; HWPOISON is the next type */
+	u32 nr_device;		/* 3 in 7.3, 4 in 6.12 */
+};
+
+/* A raw entry taken apart. Fields that its kind does not have are zero. */
+struct pte_desc {
+	enum pte_kind kind;
+	u64 pfn;		/* present, protnone, hwpoison, migration, device */
+	bool write, young, dirty, soft_dirty, uffd, cont, special;
+	bool exec, user;
+	bool hw_dirty, sw_dirty;	/* which bit says dirty: D or RDONLY=0; SavedDirty or sw DIRTY.
+				 * x86 hw_dirty without write is a shadow stack page. */
+	u32 pkey;
+	u32 attr;		/* arm64 AttrIndx */
+	u32 type;		/* non-present: the raw softleaf type */
+	u64 offset;		/* non-present: the raw offset */
+	bool exclusive;		/* swap */
+	const char *name;	/* non-present: "swap", "hwpoison", "migration_write", "pte_marker" ... */
+};
+
+/* A named bit or bit range of one kind of entry, for legends and bit diffs. */
+struct pte_field {
+	const char *name;	/* as the kernel or the manual calls it, short: "RW" "AF" "CONT" */
+	u8 hi, lo;
+	const char *text;	/* one line for a newcomer */
+};
+
+struct pte_ops {
+	bool has_soft_dirty;
+	bool has_cont;
+
+	bool (*none)(pte_t pte);
+	bool (*present)(pte_t pte);	/* PTE_PRESENT or PTE_PROTNONE */
+	bool (*accessible)(pte_t pte);	/* may a TLB hold it: pte_accessible() */
+	bool (*write)(pte_t pte);
+	bool (*young)(pte_t pte);
+	bool (*dirty)(pte_t pte);
+	bool (*soft_dirty)(pte_t pte);
+	bool (*uffd)(pte_t pte);
+	bool (*protnone)(pte_t pte);
+	bool (*valid_cont)(pte_t pte);	/* always false on x86 */
+
+	pte_t (*mkyoung)(pte_t pte);
+	pte_t (*mkold)(pte_t pte);
+	pte_t (*mkdirty)(pte_t pte);
+	pte_t (*mkclean)(pte_t pte);
+	pte_t (*mkwrite)(pte_t pte);	/* pte_mkwrite() in a VMA without shadow stack */
+	pte_t (*wrprotect)(pte_t pte);
+	pte_t (*mksoft_dirty)(pte_t pte);
+	pte_t (*clear_soft_dirty)(pte_t pte);
+	pte_t (*mkuffd)(pte_t pte);
+	pte_t (*clear_uffd)(pte_t pte);
+	pte_t (*mkspecial)(pte_t pte);
+	pte_t (*mkcont)(pte_t pte);
+	pte_t (*mknoncont)(pte_t pte);
+	pte_t (*modify)(pte_t pte, enum pgprot prot);	/* pte_modify */
+	pte_t (*hw_dirty)(pte_t pte);	/* what a store does in hardware to a writable entry */
+
+	u64 (*pfn)(pte_t pte);
+	pte_t (*pfn_pte)(u64 pfn, enum pgprot prot);
+	pte_t (*advance_pfn)(pte_t pte, s64 nr);
+
+	pte_t (*swp_entry)(u32 type, u64 offset);	/* __swp_entry_to_pte */
+	u32 (*swp_type)(pte_t pte);
+	u64 (*swp_offset)(pte_t pte);
+	bool (*swp_exclusive)(pte_t pte);
+	bool (*swp_soft_dirty)(pte_t pte);
+	bool (*swp_uffd)(pte_t pte);
+	pte_t (*swp_mkexclusive)(pte_t pte);
+	pte_t (*swp_clear_exclusive)(pte_t pte);
+	pte_t (*swp_mksoft_dirty)(pte_t pte);
+	pte_t (*swp_mkuffd)(pte_t pte);
+
+	u32 swp_pfn_bits;		/* of the pfn in a migration or device entry */
+
+	void (*decode)(pte_t pte, const struct softleaf_types *types, struct pte_desc *desc);
+	/* The way back: reads the fields that this kind has, and type and offset of a softleaf. */
+	pte_t (*encode)(const struct pte_desc *desc);
+	/* Bits 63..0 of an entry of this kind, high first; *nr is set. */
+	const struct pte_field *(*fields)(enum pte_kind kind, u32 *nr);
+};
+
+extern const struct pte_ops arm64_pte_ops;
+extern const struct pte_ops x86_pte_ops;
+
+/*
+ * What type and offset of a non-present entry mean: sets kind, name and what is in the
+ * offset (pfn, young, dirty). decode() of each architecture ends here.
+ */
+void softleaf_decode(const struct softleaf_types *types, u32 pfn_bits, struct pte_desc *desc);
+/* The type number of a name that softleaf_decode() sets, or NONE_TYPE; "swap" is 0. */
+u32 softleaf_type(const struct softleaf_types *types, const char *name);
+#define NONE_TYPE 32
+enum pte_marker { MARKER_UFFD_WP = 1, MARKER_POISONED = 2, MARKER_GUARD = 4 };
+
+/*
+ * One line for a person, as panes and --format text show it, e.g.
+ * "pfn 0x12345 RW young dirty soft-dirty" or "swap 0:0x1000 excl".
+ * Never writes more than size bytes; returns buf.
+ */
+char *pte_text(const struct pte_ops *ops, const struct softleaf_types *types,
+	       pte_t pte, char *buf, size_t size);
+
+#endif

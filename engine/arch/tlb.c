@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "arch/arch.h"
+#include "arch/tlb.h"
+
+#define CONT_SPAN 16u
+
+static bool overlaps(const struct tlb_entry *entry, u32 mm, u64 start, u64 end)
+{
+	return entry->mm == mm && entry->va < end && start < entry->va + entry->span * PAGE_SIZE;
+}
+
+u32 tlb_find(const struct mm_state *s, u32 cpu, u32 mm, u64 va)
+{
+	u32 first = s->nr_tlb * cpu;
+
+	for (u32 i = first; i < first + state_cpu(s, cpu)->nr_tlb; i++)
+		if (overlaps(state_tlb(s, i), mm, va, va + 1))
+			return i;
+	return NONE;
+}
+
+static void write_entry(struct machine *m, u32 i, const struct tlb_entry *entry)
+{
+	put64(m, &m->tlb[i].va, entry->va);
+	put(m, &m->tlb[i].mm, entry->mm);
+	put(m, &m->tlb[i].pfn, entry->pfn);
+	put(m, &m->tlb[i].span, entry->span);
+	put(m, &m->tlb[i].flags, entry->flags);
+}
+
+/* Entry i goes, the last one takes its place; nothing is left behind it. */
+static void drop(struct machine *m, u32 cpu, u32 i)
+{
+	static const struct tlb_entry empty;
+	u32 last = m->s->nr_tlb * cpu + m->cpu[cpu].nr_tlb - 1;
+
+	if (i != last)
+		write_entry(m, i, &m->tlb[last]);
+	write_entry(m, last, &empty);
+	put(m, &m->cpu[cpu].nr_tlb, m->cpu[cpu].nr_tlb - 1);
+}
+
+u32 tlb_fill(struct machine *m, u32 cpu, u32 pte)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	pte_t val = m->pte[pte];
+	u32 behind = ops->valid_cont(val) ? pte % CONT_SPAN : 0;
+	struct tlb_entry entry = {
+		.va = pte_va(m->s, pte - behind),
+		.mm = m->table[pte / PTRS_PER_PTE].mm,
+		.pfn = (u32)ops->pfn(val) - behind,
+		.span = ops->valid_cont(val) ? CONT_SPAN : 1,
+		.flags = (ops->write(val) ? TLB_WRITABLE : 0) | (ops->dirty(val) ? TLB_DIRTY : 0),
+	};
+	u32 first = m->s->nr_tlb * cpu;
+
+	if (m->s->nr_tlb == 0)
+		return NONE;
+	tlb_drop_range(m, cpu, entry.mm, entry.va, entry.va + entry.span * PAGE_SIZE);
+	if (m->cpu[cpu].nr_tlb == m->s->nr_tlb)
+		drop(m, cpu, first);
+	write_entry(m, first + m->cpu[cpu].nr_tlb, &entry);
+	put(m, &m->cpu[cpu].nr_tlb, m->cpu[cpu].nr_tlb + 1);
+	return first + m->cpu[cpu].nr_tlb - 1;
+}
+
+void tlb_drop_range(struct machine *m, u32 cpu, u32 mm, u64 start, u64 end)
+{
+	u32 first = m->s->nr_tlb * cpu;
+
+	for (u32 i = first + m->cpu[cpu].nr_tlb; i-- > first;)
+		if (overlaps(&m->tlb[i], mm, start, end))
+			drop(m, cpu, i);
+}
+
+void tlb_drop_mm(struct machine *m, u32 cpu, u32 mm)
+{
+	tlb_drop_range(m, cpu, mm, 0, UINT64_MAX);
+}
+
+void tlb_drop_all(struct machine *m, u32 cpu)
+{
+	while (m->cpu[cpu].nr_tlb)
+		drop(m, cpu, m->s->nr_tlb * cpu + m->cpu[cpu].nr_tlb - 1);
+}
+
+static bool allowed(const struct pte_ops *ops, pte_t val, u64 pfn, const struct tlb_entry *entry)
+{
+	return ops->accessible(val) && ops->pfn(val) == pfn &&
+	       (!(entry->flags & TLB_WRITABLE) || ops->write(val));
+}
+
+bool tlb_stale(const struct mm_state *s, const struct pte_ops *ops, const struct tlb_entry *entry)
+{
+	u32 pte = va_pte(s, entry->mm, entry->va);
+	bool dirty = false;
+	u64 huge;
+
+	if (pte == NONE)
+		return true;
+	huge = state_table(s, pte / PTRS_PER_PTE)->pmd;
+	if (entry->span == PTRS_PER_PTE && huge)
+		return !allowed(ops, huge, entry->pfn, entry);
+	for (u32 i = 0; i < entry->span; i++) {
+		pte_t val = *state_pte(s, pte + i);
+
+		if (!allowed(ops, val, entry->pfn + i, entry))
+			return true;
+		dirty |= ops->dirty(val);
+	}
+	return entry->flags & TLB_DIRTY && !dirty;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What each CPU's TLB holds: nr_tlb entries in use from tlb[s->nr_tlb * cpu] on, in no
+ * order. Filling and dropping here cost nothing and make no step; who calls it tells.
+ *
+ *   page table   0x7f0000010000  none              (unmapped, flush pending)
+ *   cpu 1's TLB  0x7f0000010000  pfn 0x12340 w d   stale: it still translates
+ *
+ * Real hardware may drop a translation at any time between the TLBI and the end of the
+ * DSB that waits for it. Here it is gone with the TLBI.
+ */
+#ifndef ARCH_TLB_H
+#define ARCH_TLB_H
+
+#include "arch/pgtable.h"
+#include "core/machine.h"
+
+/* The entry of that CPU that translates va, in tlb[], or NONE. */
+u32 tlb_find(const struct mm_state *s, u32 cpu, u32 mm, u64 va);
+
+/*
+ * A table walk: the CPU now holds the translation in pte[pte], which must be accessible;
+ * one for the whole contpte block if it is in one. Replaces what the CPU held for these
+ * addresses. Without room the longest-held entry goes. Returns its index, NONE with no TLB.
+ */
+u32 tlb_fill(struct machine *m, u32 cpu, u32 pte);
+
+void tlb_drop_range(struct machine *m, u32 cpu, u32 mm, u64 start, u64 end);
+void tlb_drop_mm(struct machine *m, u32 cpu, u32 mm);
+void tlb_drop_all(struct machine *m, u32 cpu);
+
+/* Does the entry allow more than the page table does, or translate otherwise? */
+bool tlb_stale(const struct mm_state *s, const struct pte_ops *ops, const struct tlb_entry *entry);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Page-table accesses of x86: each entry for itself, nothing read before it is changed.
+ * include/linux/pgtable.h and arch/x86/include/asm/pgtable.h (7.3), inline there.
+ */
+#include "arch/access.h"
+#include "arch/x86/pte.h"
+#include "arch/x86/tlb.h"
+
+static pte_t ptep_get(struct machine *m, u32 pte)
+{
+	pte_t val = pte_load(m, pte);
+
+	step_pte(m, EV_ptep_get, val, 1);
+	return val;
+}
+
+static pte_t ptep_get_lockless(struct machine *m, u32 pte)
+{
+	pte_t val = pte_load(m, pte);
+
+	step_pte(m, EV_ptep_get_lockless, val, 1);
+	return val;
+}
+
+static void set_ptes(struct machine *m, u32 pte, pte_t val, u32 nr)
+{
+	enum event event = set_event(&x86_pte_ops, val);
+
+	for (u32 i = 0; i < nr; i++)
+		pte_store(m, pte + i, i ? x86_pte_advance_pfn(val, i) : val, event);
+}
+
+static pte_t get_and_clear_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	pte_t val = pte_exchange(m, pte, EV_pte_cleared);
+
+	for (u32 i = 1; i < nr; i++) {
+		pte_t old = pte_exchange(m, pte + i, EV_pte_cleared);
+
+		if (x86_pte_dirty(old))
+			val = x86_pte_ops.mkdirty(val);
+		if (x86_pte_young(old))
+			val = x86_pte_ops.mkyoung(val);
+	}
+	return val;
+}
+
+static u32 pte_batch_hint(pte_t val, u32 pte)
+{
+	(void)val;
+	(void)pte;
+	return 1;
+}
+
+static void wrprotect_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++) {
+		pte_t val = pte_load(m, pte + i), old;
+
+		do {
+			old = val;
+			val = pte_cmpxchg(m, pte + i, old, x86_pte_wrprotect(old));
+		} while (val != old);
+	}
+}
+
+/* A locked bit reset, counted as a compare-and-exchange, if the bit was set. */
+static bool test_and_clear_young(struct machine *m, u32 pte)
+{
+	pte_t val = pte_load(m, pte);
+
+	if (!x86_pte_young(val)) {
+		step_pte(m, EV_ptep_get, val, 1);
+		return false;
+	}
+	pte_cmpxchg(m, pte, val, x86_pte_mkold(val));
+	return true;
+}
+
+static bool test_and_clear_young_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	bool young = false;
+
+	for (u32 i = 0; i < nr; i++)
+		young |= test_and_clear_young(m, pte + i);
+	return young;
+}
+
+static void clear_young_dirty_ptes(struct machine *m, u32 pte, u32 nr, u32 cydp)
+{
+	for (u32 i = 0; i < nr; i++) {
+		pte_t val;
+
+		if (cydp == CYDP_CLEAR_YOUNG) {
+			test_and_clear_young(m, pte + i);
+			continue;
+		}
+		val = pte_exchange(m, pte + i, EV_pte_cleared);
+		if (cydp & CYDP_CLEAR_YOUNG)
+			val = x86_pte_mkold(val);
+		if (cydp & CYDP_CLEAR_DIRTY)
+			val = x86_pte_mkclean(val);
+		pte_store(m, pte + i, val, EV_pte_set);
+	}
+}
+
+const struct arch x86_arch = {
+	.name = "x86_64",
+	.title = "x86-64, 4K pages",
+	.pte = &x86_pte_ops,
+	.ptep_get = ptep_get,
+	.ptep_get_lockless = ptep_get_lockless,
+	.set_ptes = set_ptes,
+	.get_and_clear_ptes = get_and_clear_ptes,
+	.pte_batch_hint = pte_batch_hint,
+	.wrprotect_ptes = wrprotect_ptes,
+	.test_and_clear_young_ptes = test_and_clear_young_ptes,
+	/* A stale young bit in a TLB is not worth a flush here. */
+	.clear_flush_young_ptes = test_and_clear_young_ptes,
+	.clear_young_dirty_ptes = clear_young_dirty_ptes,
+	.tlbbatch_should_defer = x86_tlbbatch_should_defer,
+	.tlbbatch_add_pending = x86_tlbbatch_add_pending,
+	.tlbbatch_flush = arch_tlbbatch_flush,
+	.flush_tlb_range = x86_flush_tlb_range,
+	.flush_tlb_mm = x86_flush_tlb_mm,
+};

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <string.h>
+
+#include "arch/x86/pte.h"
+
+/*
+ * Swap entries: type in the top five bits, below it the inverted offset, so that the
+ * bits where hardware looks for a page frame point to memory that does not exist.
+ */
+#define SWP_SOFT_DIRTY		(1ull << 1)
+#define SWP_UFFD		(1ull << 2)
+#define SWP_EXCLUSIVE		(1ull << 3)
+#define SWP_TYPE_SHIFT		59
+#define SWP_TYPE_BITS		5
+#define SWP_OFFSET_SHIFT	14		/* left, before the type's five bits go on top */
+#define SWP_PFN_BITS		34u		/* MAX_PHYSMEM_BITS - PAGE_SHIFT, 4 levels */
+
+static const u64 pgprot[] = {
+	[PAGE_READONLY] = X86_PTE_P | X86_PTE_US | X86_PTE_A | X86_PTE_NX,
+	[PAGE_READONLY_EXEC] = X86_PTE_P | X86_PTE_US | X86_PTE_A,
+	[PAGE_SHARED] = X86_PTE_P | X86_PTE_RW | X86_PTE_US | X86_PTE_A | X86_PTE_NX,
+	[PAGE_NONE] = X86_PTE_PROTNONE | X86_PTE_A,
+};
+
+/* A and D may be left over in an empty entry (an erratum): they do not count. */
+static bool none(pte_t pte)
+{
+	return (pte & ~(X86_PTE_A | X86_PTE_D)) == 0;
+}
+
+static bool accessible(pte_t pte)
+{
+	return pte & X86_PTE_P;
+}
+
+static bool write(pte_t pte)
+{
+	return pte & X86_PTE_RW;
+}
+
+static bool soft_dirty(pte_t pte)
+{
+	return pte & X86_PTE_SOFT_DIRTY;
+}
+
+static bool uffd(pte_t pte)
+{
+	return pte & X86_PTE_UFFD;
+}
+
+static bool protnone(pte_t pte)
+{
+	return (pte & (X86_PTE_P | X86_PTE_PROTNONE)) == X86_PTE_PROTNONE;
+}
+
+static bool valid_cont(pte_t pte)
+{
+	(void)pte;
+	return false;
+}
+
+static pte_t mkyoung(pte_t pte)
+{
+	return pte | X86_PTE_A;
+}
+
+static pte_t mkdirty(pte_t pte)
+{
+	return x86_pte_mksaveddirty(pte | X86_PTE_D | X86_PTE_SOFT_DIRTY);
+}
+
+static pte_t mkwrite(pte_t pte)
+{
+	return x86_pte_clear_saveddirty(pte | X86_PTE_RW);
+}
+
+static pte_t mksoft_dirty(pte_t pte)
+{
+	return pte | X86_PTE_SOFT_DIRTY;
+}
+
+static pte_t clear_soft_dirty(pte_t pte)
+{
+	return pte & ~X86_PTE_SOFT_DIRTY;
+}
+
+static pte_t mkuffd(pte_t pte)
+{
+	return x86_pte_wrprotect(pte | X86_PTE_UFFD);
+}
+
+static pte_t clear_uffd(pte_t pte)
+{
+	return pte & ~X86_PTE_UFFD;
+}
+
+static pte_t mkspecial(pte_t pte)
+{
+	return pte | X86_PTE_SPECIAL;
+}
+
+static pte_t unchanged(pte_t pte)
+{
+	return pte;
+}
+
+static pte_t modify(pte_t pte, enum pgprot prot)
+{
+	const u64 kept = X86_PTE_PFN | X86_PTE_PCD | X86_PTE_PWT | X86_PTE_PAT | X86_PTE_SPECIAL |
+			 X86_PTE_A | X86_PTE_D | X86_PTE_SAVED_DIRTY | X86_PTE_SOFT_DIRTY |
+			 X86_PTE_UFFD;
+	pte_t new = (pte & kept) | (pgprot[prot] & ~kept);
+
+	if (x86_pte_needs_invert(pte) != x86_pte_needs_invert(new))
+		new ^= X86_PTE_PFN;
+	return pte & X86_PTE_RW ? x86_pte_mksaveddirty(new) : x86_pte_clear_saveddirty(new);
+}
+
+static pte_t hw_dirty(pte_t pte)
+{
+	return pte & X86_PTE_RW ? pte | X86_PTE_D | X86_PTE_A : pte;
+}
+
+static pte_t pfn_pte(u64 pfn, enum pgprot prot)
+{
+	u64 field = pfn << PAGE_SHIFT;
+
+	return ((x86_pte_needs_invert(pgprot[prot]) ? ~field : field) & X86_PTE_PFN) | pgprot[prot];
+}
+
+static pte_t swp_entry(u32 type, u64 offset)
+{
+	return ~offset << SWP_OFFSET_SHIFT >> SWP_TYPE_BITS | (u64)type << SWP_TYPE_SHIFT;
+}
+
+static u32 swp_type(pte_t pte)
+{
+	return (u32)(pte >> SWP_TYPE_SHIFT);
+}
+
+static u64 swp_offset(pte_t pte)
+{
+	return ~pte << SWP_TYPE_BITS >> SWP_OFFSET_SHIFT;
+}
+
+static bool swp_exclusive(pte_t pte)
+{
+	return pte & SWP_EXCLUSIVE;
+}
+
+static bool swp_soft_dirty(pte_t pte)
+{
+	return pte & SWP_SOFT_DIRTY;
+}
+
+static bool swp_uffd(pte_t pte)
+{
+	return pte & SWP_UFFD;
+}
+
+static pte_t swp_mkexclusive(pte_t pte)
+{
+	return pte | SWP_EXCLUSIVE;
+}
+
+static pte_t swp_clear_exclusive(pte_t pte)
+{
+	return pte & ~SWP_EXCLUSIVE;
+}
+
+static pte_t swp_mksoft_dirty(pte_t pte)
+{
+	return pte | SWP_SOFT_DIRTY;
+}
+
+static pte_t swp_mkuffd(pte_t pte)
+{
+	return pte | SWP_UFFD;
+}
+
+static void decode(pte_t pte, const struct softleaf_types *types, struct pte_desc *desc)
+{
+	memset(desc, 0, sizeof(*desc));
+	if (none(pte)) {
+		desc->kind = PTE_NONE;
+		return;
+	}
+	if (!x86_pte_present(pte)) {
+		desc->type = swp_type(pte);
+		desc->offset = swp_offset(pte);
+		desc->exclusive = swp_exclusive(pte);
+		desc->soft_dirty = swp_soft_dirty(pte);
+		desc->uffd = swp_uffd(pte);
+		softleaf_decode(types, SWP_PFN_BITS, desc);
+		return;
+	}
+	desc->kind = pte & X86_PTE_P ? PTE_PRESENT : PTE_PROTNONE;
+	desc->pfn = x86_pte_pfn(pte);
+	desc->write = write(pte);
+	desc->young = x86_pte_young(pte);
+	desc->dirty = x86_pte_dirty(pte);
+	desc->hw_dirty = pte & X86_PTE_D;
+	desc->sw_dirty = pte & X86_PTE_SAVED_DIRTY;
+	desc->soft_dirty = soft_dirty(pte);
+	desc->uffd = uffd(pte);
+	desc->special = pte & X86_PTE_SPECIAL;
+	desc->exec = !(pte & X86_PTE_NX);
+	desc->user = pte & X86_PTE_US;
+	desc->pkey = (u32)((pte & X86_PTE_PKEY) >> X86_PTE_PKEY_SHIFT);
+}
+
+static pte_t encode(const struct pte_desc *desc)
+{
+	pte_t pte;
+
+	switch (desc->kind) {
+	case PTE_NONE:
+		return 0;
+	case PTE_PRESENT:
+		pte = (desc->pfn << PAGE_SHIFT & X86_PTE_PFN) | X86_PTE_P;
+		break;
+	case PTE_PROTNONE:
+		pte = (~(desc->pfn << PAGE_SHIFT) & X86_PTE_PFN) | X86_PTE_PROTNONE;
+		break;
+	default:
+		return swp_entry(desc->type, desc->offset) | (desc->exclusive ? SWP_EXCLUSIVE : 0) |
+		       (desc->soft_dirty ? SWP_SOFT_DIRTY : 0) | (desc->uffd ? SWP_UFFD : 0);
+	}
+	return pte | (desc->write ? X86_PTE_RW : 0) | (desc->user ? X86_PTE_US : 0) |
+	       (desc->young ? X86_PTE_A : 0) | (desc->hw_dirty ? X86_PTE_D : 0) |
+	       (desc->sw_dirty ? X86_PTE_SAVED_DIRTY : 0) | (desc->special ? X86_PTE_SPECIAL : 0) |
+	       (desc->uffd ? X86_PTE_UFFD : 0) | (desc->soft_dirty ? X86_PTE_SOFT_DIRTY : 0) |
+	       (desc->exec ? 0 : X86_PTE_NX) | (u64)(desc->pkey & 15) << X86_PTE_PKEY_SHIFT;
+}
+
+static const struct pte_field page_fields[] = {
+	{ "NX", 63, 63, "no code may execute here" },
+	{ "pkey", 62, 59, "protection key" },
+	{ "SavedDirty", 58, 58, "written to, while the entry is read-only (software)" },
+	{ "-", 57, 52, "ignored" },
+	{ "pfn", 51, 12, "page frame number" },
+	{ "SoftDirty", 11, 11, "written to since the last clear_refs (software)" },
+	{ "UFFD", 10, 10, "userfaultfd watches writes (software)" },
+	{ "Special", 9, 9, "no struct page behind it to count (software)" },
+	{ "G", 8, 8, "global: survives a change of address space" },
+	{ "PAT", 7, 7, "cache mode, high bit" },
+	{ "D", 6, 6, "dirty: written to, as hardware noted" },
+	{ "A", 5, 5, "accessed: young" },
+	{ "PCD", 4, 4, "cache mode" },
+	{ "PWT", 3, 3, "cache mode" },
+	{ "US", 2, 2, "user space may access it" },
+	{ "RW", 1, 1, "may be written" },
+	{ "P", 0, 0, "present: the hardware may use it" },
+};
+
+static const struct pte_field protnone_fields[] = {
+	{ "NX", 63, 63, "no code may execute here" },
+	{ "pkey", 62, 59, "protection key" },
+	{ "SavedDirty", 58, 58, "written to, while the entry is read-only (software)" },
+	{ "-", 57, 52, "ignored" },
+	{ "pfn", 51, 12, "page frame number, every bit inverted against speculation (L1TF)" },
+	{ "SoftDirty", 11, 11, "written to since the last clear_refs (software)" },
+	{ "UFFD", 10, 10, "userfaultfd watches writes (software)" },
+	{ "Special", 9, 9, "no struct page behind it to count (software)" },
+	{ "PROTNONE", 8, 8, "present for the kernel though P is clear" },
+	{ "PAT", 7, 7, "cache mode, high bit" },
+	{ "D", 6, 6, "dirty: written to, as hardware noted" },
+	{ "A", 5, 5, "accessed: young" },
+	{ "PCD", 4, 4, "cache mode" },
+	{ "PWT", 3, 3, "cache mode" },
+	{ "US", 2, 2, "user space may access it" },
+	{ "RW", 1, 1, "may be written once it is present again" },
+	{ "P", 0, 0, "clear: every access faults" },
+};
+
+static const struct pte_field swap_fields[] = {
+	{ "type", 63, 59, "number of the swap device" },
+	{ "offset", 58, 9, "slot on the swap device, every bit inverted against speculation (L1TF)" },
+	{ "PROTNONE", 8, 8, "must be zero: set, the entry would count as present" },
+	{ "PSE", 7, 7, "must be zero" },
+	{ "-", 6, 4, "must be zero" },
+	{ "EXCLUSIVE", 3, 3, "the page belonged to this process alone" },
+	{ "UFFD", 2, 2, "userfaultfd watches writes" },
+	{ "SoftDirty", 1, 1, "written to since the last clear_refs" },
+	{ "P", 0, 0, "clear: every access faults" },
+};
+
+static const struct pte_field softleaf_fields[] = {
+	{ "type", 63, 59, "kind of special entry" },
+	{ "offset", 58, 9, "what the type says (pfn and flags, or marker bits), every bit inverted" },
+	{ "PROTNONE", 8, 8, "must be zero: set, the entry would count as present" },
+	{ "PSE", 7, 7, "must be zero" },
+	{ "-", 6, 4, "must be zero" },
+	{ "EXCLUSIVE", 3, 3, "unused here" },
+	{ "UFFD", 2, 2, "userfaultfd watches writes" },
+	{ "SoftDirty", 1, 1, "written to since the last clear_refs" },
+	{ "P", 0, 0, "clear: every access faults" },
+};
+
+static const struct pte_field migration_fields[] = {
+	{ "type", 63, 59, "read, read exclusive or write" },
+	{ "-", 58, 45, "unused part of the offset, inverted" },
+	{ "D", 44, 44, "was dirty, inverted" },
+	{ "A", 43, 43, "was young, inverted" },
+	{ "pfn", 42, 9, "page frame that is being moved, every bit inverted" },
+	{ "PROTNONE", 8, 8, "must be zero: set, the entry would count as present" },
+	{ "PSE", 7, 7, "must be zero" },
+	{ "-", 6, 4, "must be zero" },
+	{ "EXCLUSIVE", 3, 3, "unused here" },
+	{ "UFFD", 2, 2, "userfaultfd watches writes" },
+	{ "SoftDirty", 1, 1, "written to since the last clear_refs" },
+	{ "P", 0, 0, "clear: every access faults" },
+};
+
+static const struct pte_field none_fields[] = {
+	{ "-", 63, 7, "all zero: nothing is mapped" },
+	{ "D", 6, 6, "ignored in an empty entry (an erratum may leave it set)" },
+	{ "A", 5, 5, "ignored in an empty entry (an erratum may leave it set)" },
+	{ "-", 4, 0, "all zero: nothing is mapped" },
+};
+
+#define FIELDS(table) (*nr = NR_OF(table), (table))
+
+static const struct pte_field *fields(enum pte_kind kind, u32 *nr)
+{
+	switch (kind) {
+	case PTE_NONE:
+		return FIELDS(none_fields);
+	case PTE_PRESENT:
+		return FIELDS(page_fields);
+	case PTE_PROTNONE:
+		return FIELDS(protnone_fields);
+	case PTE_SWAP:
+		return FIELDS(swap_fields);
+	case PTE_MIGRATION:
+		return FIELDS(migration_fields);
+	default:
+		return FIELDS(softleaf_fields);
+	}
+}
+
+const struct pte_ops x86_pte_ops = {
+	.has_soft_dirty = true,
+	.has_cont = false,
+	.none = none,
+	.present = x86_pte_present,
+	.accessible = accessible,
+	.write = write,
+	.young = x86_pte_young,
+	.dirty = x86_pte_dirty,
+	.soft_dirty = soft_dirty,
+	.uffd = uffd,
+	.protnone = protnone,
+	.valid_cont = valid_cont,
+	.mkyoung = mkyoung,
+	.mkold = x86_pte_mkold,
+	.mkdirty = mkdirty,
+	.mkclean = x86_pte_mkclean,
+	.mkwrite = mkwrite,
+	.wrprotect = x86_pte_wrprotect,
+	.mksoft_dirty = mksoft_dirty,
+	.clear_soft_dirty = clear_soft_dirty,
+	.mkuffd = mkuffd,
+	.clear_uffd = clear_uffd,
+	.mkspecial = mkspecial,
+	.mkcont = unchanged,
+	.mknoncont = unchanged,
+	.modify = modify,
+	.hw_dirty = hw_dirty,
+	.pfn = x86_pte_pfn,
+	.pfn_pte = pfn_pte,
+	.advance_pfn = x86_pte_advance_pfn,
+	.swp_entry = swp_entry,
+	.swp_type = swp_type,
+	.swp_offset = swp_offset,
+	.swp_exclusive = swp_exclusive,
+	.swp_soft_dirty = swp_soft_dirty,
+	.swp_uffd = swp_uffd,
+	.swp_mkexclusive = swp_mkexclusive,
+	.swp_clear_exclusive = swp_clear_exclusive,
+	.swp_mksoft_dirty = swp_mksoft_dirty,
+	.swp_mkuffd = swp_mkuffd,
+	.swp_pfn_bits = SWP_PFN_BITS,
+	.decode = decode,
+	.encode = encode,
+	.fields = fields,
+};

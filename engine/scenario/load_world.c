@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The format, first half: what the machine is and how its memory stands before the script. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "scenario/expr.h"
+#include "scenario/fields.h"
+#include "scenario/suggest.h"
+
+#define MAX_ORDER	9
+#define MAX_COUNT	(1u << 24)	/* folios of a group, swap slots of a device */
+#define FIRST_PFN	0x10000u	/* where folios go that do not say */
+#define VA_END		0x800000000000u	/* both architectures: 47 bits of user addresses */
+#define MAX_VA		(VA_END - PAGE_SIZE)
+#define MAX_BATCHED	0x7fff		/* tlb_flush_batched: two counters of 15 bits */
+
+const struct id_space device_ids = {
+	.what = "a swap device", .list = offsetof(struct scenario, devices),
+	.nr = offsetof(struct scenario, nr_devices), .size = sizeof(struct scn_device),
+};
+const struct id_space mm_ids = {
+	.what = "an mm", .list = offsetof(struct scenario, mms),
+	.nr = offsetof(struct scenario, nr_mms), .size = sizeof(struct scn_mm),
+};
+const struct id_space folio_ids = {
+	.what = "a folio", .list = offsetof(struct scenario, folios),
+	.nr = offsetof(struct scenario, nr_folios), .size = sizeof(struct scn_folio),
+};
+
+static bool taken(struct reader *r, u32 node, const char *id)
+{
+	return read_fail(r, member_or_self(r->doc, node, "id"), "expected an id of its own; \"%s\" is taken",
+			 id);
+}
+
+/* --- machine --------------------------------------------------------------- */
+
+static const char *const swap_kinds[] = { [SWAP_SYNC] = "sync", [SWAP_ASYNC] = "async", NULL };
+
+static const struct field device_fields[] = {
+	{ "id", FIELD_ID, AT(scn_device, id), .required = true },
+	{ "kind", FIELD_WORD, AT(scn_device, kind), .words = swap_kinds },
+	{ "slots", FIELD_INT, AT(scn_device, slots), .min = SWAPFILE_CLUSTER, .max = MAX_COUNT,
+	  .fallback = 4096 },
+};
+
+static bool check_device(struct reader *r, u32 node, void *target)
+{
+	const struct scn_device *device = target;
+
+	for (u32 i = 0; i + 1 < r->s->nr_devices; i++)
+		if (strcmp(r->s->devices[i].id, device->id) == 0)
+			return taken(r, node, device->id);
+	if (device->slots % SWAPFILE_CLUSTER)
+		return read_fail(r, member_or_self(r->doc, node, "slots"),
+				 "expected a multiple of %d, the slots of a cluster", SWAPFILE_CLUSTER);
+	return true;
+}
+
+static const struct shape device_shape = { SHAPE(scn_device, device_fields), .check = check_device };
+
+static const struct field machine_fields[] = {
+	{ "cpus", FIELD_INT, AT(scenario, cpus), .min = 1, .max = 64, .fallback = 1 },
+	{ "tlb_entries", FIELD_INT, AT(scenario, tlb_entries), .min = 1, .max = 4096, .fallback = 64 },
+	{ "swap", FIELD_LIST, LIST(scenario, devices), .shape = &device_shape,
+	  .absent = "{\"swap\": [{\"id\": \"zram0\"}]}" },
+};
+const struct shape machine_shape = { SHAPE(scenario, machine_fields) };
+
+/* --- lanes ----------------------------------------------------------------- */
+
+static bool read_arch(struct reader *r, u32 node, void *target)
+{
+	struct scn_lane *lane = target;
+	const char *names[8];
+	u32 nr = nr_archs < NR_OF(names) ? nr_archs : NR_OF(names);
+
+	if (!is_string(r->doc, node))
+		return read_fail(r, node, "expected the name of an architecture");
+	for (u32 i = 0; i < nr; i++)
+		names[i] = archs[i]->name;
+	if (!arch_find(r->doc->nodes[node].string))
+		return unknown_word(r, node, "an architecture", names, sizeof(names[0]), nr);
+	lane->arch = arch_find(r->doc->nodes[node].string)->name;
+	return true;
+}
+
+static bool read_kernel(struct reader *r, u32 node, void *target)
+{
+	struct scn_lane *lane = target;
+
+	if (!is_string(r->doc, node))
+		return read_fail(r, node, "expected the name of a kernel");
+	lane->kernel = kernel_find(r->doc->nodes[node].string);
+	return lane->kernel || unknown_word(r, node, "a kernel", &kernels[0].name, sizeof(kernels[0]),
+					    nr_kernels);
+}
+
+static bool read_features(struct reader *r, u32 node, void *target)
+{
+	struct scn_lane *lane = target;
+	struct field fields[NR_CPU_FEATURES];
+
+	for (u32 i = 0; i < NR_CPU_FEATURES; i++)
+		fields[i] = (struct field){
+			.key = cpu_features[i].name, .kind = FIELD_BIT, AT(scn_lane, features),
+			.bit = 1u << i, .fallback = cpu_features[i].on,
+		};
+	return read_object(r, node, &(struct shape){ SHAPE(scn_lane, fields) }, lane);
+}
+
+/* lane->name holds the path until arch and path are put together. */
+static bool read_path(struct reader *r, u32 node, void *target)
+{
+	struct scn_lane *lane = target;
+	const char *path = r->doc->nodes[node].string;
+
+	if (!is_string(r->doc, node) || !*path || strlen(path) > 32 ||
+	    path[strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789._+-")])
+		return read_fail(r, node, "expected a path such as \"unbatched\": lower-case letters, digits "
+				 "and . _ + -, at most 32");
+	lane->name = read_text(r, node);
+	return lane->name;
+}
+
+static bool check_lane(struct reader *r, u32 node, void *target)
+{
+	struct scn_lane *lane = target;
+	size_t size = strlen(lane->arch) + strlen(lane->name) + 2;
+	char *name = malloc(size);
+
+	if (!name)
+		return error_set(r->err, "out of memory");
+	snprintf(name, size, "%s/%s", lane->arch, lane->name);
+	free(lane->name);
+	lane->name = name;
+	for (u32 i = 0; i + 1 < r->s->nr_lanes; i++)
+		if (strcmp(r->s->lanes[i].name, name) == 0)
+			return read_fail(r, member_or_self(r->doc, node, "path"),
+					 "expected a lane of its own; \"%s\" is there already", name);
+	return true;
+}
+
+static const struct field lane_fields[] = {
+	{ "arch", FIELD_READ, .required = true, .read = read_arch },
+	{ "path", FIELD_READ, .required = true, .read = read_path },
+	{ "kernel", FIELD_READ, .required = true, .read = read_kernel },
+	{ "features", FIELD_READ, .read = read_features, .absent = "{\"features\": {}}" },
+};
+const struct shape lane_shape = { SHAPE(scn_lane, lane_fields), .check = check_lane };
+
+/* --- mms and vmas ---------------------------------------------------------- */
+
+/* "0..1" or "0,2" or "0..3,8" */
+static bool read_ran_on(struct reader *r, u32 node, void *target)
+{
+	struct scn_mm *mm = target;
+	const char *text = r->doc->nodes[node].string;
+	u64 first, last;
+	bool ok = is_string(r->doc, node);
+
+	while (ok) {
+		ok = parse_range(&text, &first, &last) && last < r->s->cpus;
+		for (u64 cpu = first; ok && cpu <= last; cpu++)
+			mm->ran_on |= 1ull << cpu;
+		if (ok && !*text)
+			return true;
+		ok = ok && *text++ == ',';
+	}
+	return read_fail(r, node, "expected CPUs such as \"0..1\" or \"0,2\" within 0..%u",
+			 r->s->cpus - 1);
+}
+
+static bool check_mm(struct reader *r, u32 node, void *target)
+{
+	struct scn_mm *mm = target;
+	u32 index = r->s->nr_mms - 1;
+
+	if (!mm->asid)
+		mm->asid = index + 1;
+	for (u32 i = 0; i < index; i++) {
+		if (strcmp(r->s->mms[i].id, mm->id) == 0)
+			return taken(r, node, mm->id);
+		if (r->s->mms[i].asid == mm->asid)
+			return read_fail(r, member_or_self(r->doc, node, "asid"),
+					 "expected an asid of its own; %u is that of \"%s\"", mm->asid,
+					 r->s->mms[i].id);
+	}
+	return true;
+}
+
+static const struct field mm_fields[] = {
+	{ "id", FIELD_ID, AT(scn_mm, id), .required = true },
+	{ "ran_on", FIELD_READ, .read = read_ran_on, .absent = "{\"ran_on\": \"0\"}" },
+	{ "tlb_pending", FIELD_INT, AT(scn_mm, tlb_pending), .max = MAX_BATCHED },
+	{ "tlb_flushed", FIELD_INT, AT(scn_mm, tlb_flushed), .max = MAX_BATCHED },
+	{ "on_mmlist", FIELD_BOOL, AT(scn_mm, on_mmlist) },
+	{ "asid", FIELD_INT, AT(scn_mm, asid), .min = 1, .max = 0xffff },
+};
+static const struct shape mm_shape = { SHAPE(scn_mm, mm_fields), .check = check_mm };
+
+static bool page_aligned(struct reader *r, u32 node, const char *key, u64 va)
+{
+	return va % PAGE_SIZE == 0 ||
+	       read_fail(r, member_or_self(r->doc, node, key), "expected the address of a page: a multiple "
+			 "of 0x1000");
+}
+
+static bool check_vma(struct reader *r, u32 node, void *target)
+{
+	struct scn_vma *vma = target;
+
+	if (!page_aligned(r, node, "start", vma->start) || !page_aligned(r, node, "end", vma->end))
+		return false;
+	if (vma->end <= vma->start)
+		return read_fail(r, member_or_self(r->doc, node, "end"), "expected an end above the start");
+	if (vma->pgoff == UINT64_MAX)
+		vma->pgoff = vma->start >> PAGE_SHIFT;
+	return true;
+}
+
+static const struct field vma_fields[] = {
+	{ "mm", FIELD_REF, AT(scn_vma, mm), .ids = &mm_ids, .required = true },
+	{ "start", FIELD_HEX, AT(scn_vma, start), .min = PAGE_SIZE, .max = MAX_VA, .required = true },
+	{ "end", FIELD_HEX, AT(scn_vma, end), .min = PAGE_SIZE, .max = VA_END, .required = true },
+	{ "pgoff", FIELD_HEX, AT(scn_vma, pgoff), .max = VA_END >> PAGE_SHIFT, .fallback = UINT64_MAX },
+	{ "write", FIELD_BIT, AT(scn_vma, flags), .bit = VM_WRITE, .fallback = true },
+	{ "locked", FIELD_BIT, AT(scn_vma, flags), .bit = VM_LOCKED },
+	{ "droppable", FIELD_BIT, AT(scn_vma, flags), .bit = VM_DROPPABLE },
+	{ "exec", FIELD_BIT, AT(scn_vma, flags), .bit = VM_EXEC },
+	{ "shared", FIELD_BIT, AT(scn_vma, flags), .bit = VM_SHARED },
+};
+static const struct shape vma_shape = { SHAPE(scn_vma, vma_fields), .check = check_vma };
+
+/* --- folios ---------------------------------------------------------------- */
+
+static const char *const fills[] = { "data", "zero", NULL };
+
+static u64 nr_pages(const struct scn_folio *folio)
+{
+	return (u64)folio->count << folio->order;
+}
+
+static bool read_fill(struct reader *r, u32 node, void *target)
+{
+	struct scn_folio *folio = target;
+	u32 fill;
+
+	if (!read_word(r, node, fills, &fill))
+		return false;
+	folio->zero_filled = fill == 1;
+	return true;
+}
+
+static bool read_flags(struct reader *r, u32 node, void *target)
+{
+	struct scn_folio *folio = target;
+	u32 child = json_first(node);
+
+	if (r->doc->nodes[node].kind != JSON_ARRAY)
+		return read_fail(r, node, "expected an array of folio flags");
+	for (u32 left = r->doc->nodes[node].nr; left--; child = r->doc->nodes[child].next) {
+		const char *word = r->doc->nodes[child].string;
+		u32 i = 0;
+
+		if (!is_string(r->doc, child))
+			return read_fail(r, child, "expected the name of a folio flag");
+		while (i < NR_FOLIO_FLAGS && strcmp(folio_flag_names[i], word) != 0)
+			i++;
+		if (i == PG_zero_filled || i == PG_isolated || i == PG_swapcache)
+			return read_fail(r, child, "expected the folio's key \"%s\" instead of this flag",
+					 i == PG_zero_filled ? "fill" : i == PG_isolated ? "isolated" :
+					 "swap");
+		if (i == NR_FOLIO_FLAGS)
+			return unknown_word(r, child, "a folio flag", folio_flag_names,
+					    sizeof(folio_flag_names[0]), NR_FOLIO_FLAGS);
+		folio->flags |= 1u << i;
+	}
+	return true;
+}
+
+static bool check_cached(struct reader *r, u32 node, void *target)
+{
+	const struct scn_folio *folio = target;
+	u64 end = folio->slot + nr_pages(folio);
+
+	node = member_or_self(r->doc, node, "slot");
+	if (folio->slot & ((1u << folio->order) - 1))
+		return read_fail(r, node, "expected a multiple of %u, the folio's pages", 1u << folio->order);
+	if (end > r->s->devices[folio->device].slots)
+		return read_fail(r, node, "expected %llu slots from here on; \"%s\" ends at %u",
+				 (unsigned long long)nr_pages(folio), r->s->devices[folio->device].id,
+				 r->s->devices[folio->device].slots);
+	return true;
+}
+
+static const struct field cached_fields[] = {
+	{ "device", FIELD_REF, AT(scn_folio, device), .ids = &device_ids, .required = true },
+	{ "slot", FIELD_OFFSET, AT(scn_folio, slot), .min = 1, .max = MAX_COUNT, .required = true },
+};
+static const struct shape cached_shape = { SHAPE(scn_folio, cached_fields), .check = check_cached };
+
+/* A single folio "A3" and the fourth of a group "A" would be one name for two. */
+static bool names_meet(const struct scn_folio *a, const struct scn_folio *b)
+{
+	const struct scn_folio *group = a->count > 1 ? a : b, *other = a->count > 1 ? b : a;
+	size_t len = strlen(group->id);
+	const char *digits = other->id + len;
+	u64 index;
+
+	if (strcmp(a->id, b->id) == 0)
+		return true;
+	if (group->count == 1 || other->count > 1 || strncmp(other->id, group->id, len) != 0)
+		return false;
+	return (*digits != '0' || !digits[1]) && parse_number(&digits, &index) && !*digits &&
+	       index < group->count;
+}
+
+static bool check_name(struct reader *r, u32 node, const struct scn_folio *folio)
+{
+	char last = folio->id[strlen(folio->id) - 1];
+
+	if (folio->count > 1 && last >= '0' && last <= '9')
+		return read_fail(r, member_or_self(r->doc, node, "id"),
+				 "expected an id without a digit at its end: its folios are numbered");
+	for (u32 i = 0; i + 1 < r->s->nr_folios; i++)
+		if (names_meet(&r->s->folios[i], folio))
+			return taken(r, node, folio->id);
+	return true;
+}
+
+/* The first aligned page frame above all folios before this one. */
+static u64 next_pfn(const struct scenario *s, u32 order)
+{
+	u64 next = FIRST_PFN;
+
+	for (u32 i = 0; i + 1 < s->nr_folios; i++)
+		if (s->folios[i].pfn + nr_pages(&s->folios[i]) > next)
+			next = s->folios[i].pfn + nr_pages(&s->folios[i]);
+	return (next + (1u << order) - 1) >> order << order;
+}
+
+static bool check_folio(struct reader *r, u32 node, void *target)
+{
+	struct scn_folio *folio = target;
+	u32 place = member_or_self(r->doc, node, "pfn");
+	u64 pfn = folio->pfn ? folio->pfn : next_pfn(r->s, folio->order);
+
+	if (!check_name(r, node, folio))
+		return false;
+	if (pfn & ((1u << folio->order) - 1))
+		return read_fail(r, place, "expected a multiple of 0x%x: a folio of order %u is aligned",
+				 1u << folio->order, folio->order);
+	if (pfn + nr_pages(folio) > UINT32_MAX)
+		return read_fail(r, place, "expected %llu page frames below 0xffffffff from here on",
+				 (unsigned long long)nr_pages(folio));
+	folio->pfn = (u32)pfn;
+	return true;
+}
+
+static const struct field folio_fields[] = {
+	{ "id", FIELD_ID, AT(scn_folio, id), .required = true },
+	{ "count", FIELD_INT, AT(scn_folio, count), .min = 1, .max = MAX_COUNT, .fallback = 1 },
+	{ "order", FIELD_INT, AT(scn_folio, order), .max = MAX_ORDER },
+	{ "pfn", FIELD_HEX32, AT(scn_folio, pfn), .min = 1 },
+	{ "fill", FIELD_READ, .read = read_fill, .absent = "{\"fill\": \"zero\"}" },
+	{ "flags", FIELD_READ, .read = read_flags },
+	{ "isolated", FIELD_BOOL, AT(scn_folio, isolated) },
+	{ "pins", FIELD_INT, AT(scn_folio, pins), .max = 0xffff },
+	{ "refs", FIELD_INT, AT(scn_folio, refs), .max = 0xffff },
+	{ "swap", FIELD_OBJECT, .shape = &cached_shape },
+};
+static const struct shape folio_shape = { SHAPE(scn_folio, folio_fields), .check = check_folio };
+
+/* --- what maps folios, and what remembers them ----------------------------- */
+
+/* pages pages from va on, all of them user addresses */
+static bool check_va(struct reader *r, u32 node, u64 va, u64 pages)
+{
+	if (!page_aligned(r, node, "va", va))
+		return false;
+	if (va + pages * PAGE_SIZE > VA_END)
+		return read_fail(r, member_or_self(r->doc, node, "va"),
+				 "expected %llu pages from here on below 0x%llx", (unsigned long long)pages,
+				 (unsigned long long)VA_END);
+	return true;
+}
+
+static bool check_map(struct reader *r, u32 node, void *target)
+{
+	struct scn_map *map = target;
+	const struct scn_folio *folio = &r->s->folios[map->folio];
+	u32 pages = 1u << folio->order, place = member_or_self(r->doc, node, "pages");
+
+	if (map->first == NONE) {
+		map->first = 0;
+		map->last = pages - 1;
+	} else if (folio->count > 1) {
+		return read_fail(r, place, "expected no pages: a group of folios is mapped whole");
+	}
+	if (map->last >= pages)
+		return read_fail(r, place, "expected pages within 0..%u of folio \"%s\"", pages - 1, folio->id);
+	return check_va(r, node, map->va, (u64)folio->count * (map->last - map->first + 1));
+}
+
+static const struct field map_fields[] = {
+	{ "mm", FIELD_REF, AT(scn_map, mm), .ids = &mm_ids, .required = true },
+	{ "va", FIELD_HEX, AT(scn_map, va), .min = PAGE_SIZE, .max = MAX_VA, .required = true },
+	{ "folio", FIELD_REF, AT(scn_map, folio), .ids = &folio_ids, .required = true },
+	{ "pages", FIELD_RANGE, AT(scn_map, first), .max = (1 << MAX_ORDER) - 1 },
+	{ "write", FIELD_BOOL, AT(scn_map, write), .fallback = true },
+	{ "young", FIELD_BOOL, AT(scn_map, young), .fallback = true },
+	{ "dirty", FIELD_BOOL, AT(scn_map, dirty), .fallback = true },
+	{ "soft_dirty", FIELD_BOOL, AT(scn_map, soft_dirty), .fallback = true },
+	{ "uffd", FIELD_BOOL, AT(scn_map, uffd) },
+	{ "exclusive", FIELD_BOOL, AT(scn_map, exclusive), .fallback = true },
+	{ "fold", FIELD_BOOL, AT(scn_map, fold), .fallback = true },
+};
+static const struct shape map_shape = { SHAPE(scn_map, map_fields), .check = check_map };
+
+static bool check_slot(struct reader *r, u32 node, void *target)
+{
+	const struct scn_slot *slot = target;
+	const struct scn_device *device = &r->s->devices[slot->device];
+
+	return slot->last < device->slots ||
+	       read_fail(r, member_or_self(r->doc, node, "slots"), "expected slots within 1..%u of \"%s\"",
+			 device->slots - 1, device->id);
+}
+
+static const struct field slot_fields[] = {
+	{ "device", FIELD_REF, AT(scn_slot, device), .ids = &device_ids, .required = true },
+	{ "slots", FIELD_RANGE, AT(scn_slot, first), .min = 1, .max = MAX_COUNT - 1, .required = true },
+	{ "count", FIELD_INT, AT(scn_slot, count), .max = 0xffff, .fallback = 1 },
+};
+static const struct shape slot_shape = { SHAPE(scn_slot, slot_fields), .check = check_slot };
+
+static bool check_tlb(struct reader *r, u32 node, void *target)
+{
+	const struct scn_tlb *tlb = target;
+
+	if (tlb->cpu >= r->s->cpus)
+		return read_fail(r, member_or_self(r->doc, node, "cpu"), "expected a CPU within 0..%u",
+				 r->s->cpus - 1);
+	return check_va(r, node, tlb->va, tlb->pages);
+}
+
+static const struct field tlb_fields[] = {
+	{ "cpu", FIELD_INT, AT(scn_tlb, cpu), .max = 63, .required = true },
+	{ "mm", FIELD_REF, AT(scn_tlb, mm), .ids = &mm_ids, .required = true },
+	{ "va", FIELD_HEX, AT(scn_tlb, va), .min = PAGE_SIZE, .max = MAX_VA, .required = true },
+	{ "pages", FIELD_INT, AT(scn_tlb, pages), .min = 1, .max = 4096, .fallback = 1 },
+	{ "writable", FIELD_ANSWER, AT(scn_tlb, writable) },
+	{ "dirty", FIELD_ANSWER, AT(scn_tlb, dirty) },
+};
+static const struct shape tlb_shape = { SHAPE(scn_tlb, tlb_fields), .check = check_tlb };
+
+static const struct field world_fields[] = {
+	{ "mms", FIELD_LIST, LIST(scenario, mms), .shape = &mm_shape },
+	{ "vmas", FIELD_LIST, LIST(scenario, vmas), .shape = &vma_shape },
+	{ "folios", FIELD_LIST, LIST(scenario, folios), .shape = &folio_shape },
+	{ "maps", FIELD_LIST, LIST(scenario, maps), .shape = &map_shape },
+	{ "slots", FIELD_LIST, LIST(scenario, slots), .shape = &slot_shape },
+	{ "tlbs", FIELD_LIST, LIST(scenario, tlbs), .shape = &tlb_shape },
+};
+const struct shape world_shape = { SHAPE(scenario, world_fields) };

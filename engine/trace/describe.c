@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/describe.h"
+
+#define PTES_PER_TABLE 512
+
+struct field {
+	u32 word;		/* within its struct */
+	u32 nr;			/* elements of an array, else 1 */
+	bool is64;
+	enum value_kind kind;
+	const char *name;
+};
+
+#define FIELD(type, field, kind_) FIELDS(type, field, 1, kind_)
+#define FIELDS(type, field, nr_, kind_)							\
+	{ .word = offsetof(struct type, field) / sizeof(u32), .nr = nr_,		\
+	  .is64 = sizeof(((struct type *)0)->field) / (nr_) == sizeof(u64),		\
+	  .kind = VALUE_##kind_, .name = #field }
+
+static const struct field cpu_fields[] = {
+	FIELD(cpu, tlb_gen, NUMBER), FIELD(cpu, mm, MM), FIELD(cpu, lazy, NUMBER),
+	FIELD(cpu, nr_tlb, NUMBER),
+};
+static const struct field task_fields[] = {
+	FIELD(task, ubc_cpumask, HEX), FIELD(task, walk_address, HEX),
+	FIELD(task, ubc_flush_required, NUMBER), FIELD(task, ubc_writable, NUMBER),
+	FIELD(task, ubc_unmapped_pages, NUMBER), FIELD(task, walk_vma, INDEX),
+	FIELD(task, walk_pte, PTE), FIELD(task, walk_flags, HEX), FIELD(task, phase, TASK_PHASE),
+	FIELD(task, folio, FOLIO), FIELD(task, page, PAGE), FIELD(task, nr_pages, NUMBER),
+};
+static const struct field mm_fields[] = {
+	FIELD(mm, cpumask, HEX), FIELD(mm, tlb_gen, NUMBER), FIELD(mm, anonpages, NUMBER),
+	FIELD(mm, swapents, NUMBER), FIELD(mm, hiwater_rss, NUMBER), FIELD(mm, tlb_pending, NUMBER),
+	FIELD(mm, tlb_flushed, NUMBER), FIELD(mm, on_mmlist, NUMBER), FIELD(mm, asid, NUMBER),
+};
+static const struct field vma_fields[] = {
+	FIELD(vma, start, HEX), FIELD(vma, end, HEX), FIELD(vma, pgoff, HEX), FIELD(vma, mm, MM),
+	FIELD(vma, anon_vma, INDEX), FIELD(vma, flags, HEX), FIELD(vma, table, INDEX),
+};
+static const struct field folio_fields[] = {
+	FIELD(folio, index, HEX), FIELD(folio, pfn, HEX), FIELD(folio, order, NUMBER),
+	FIELD(folio, flags, FLAGS), FIELD(folio, refcount, NUMBER), FIELD(folio, mapcount, NUMBER),
+	FIELD(folio, entire_mapcount, NUMBER), FIELD(folio, nr_pages_mapped, NUMBER),
+	FIELD(folio, pincount, NUMBER), FIELD(folio, gup, NUMBER), FIELD(folio, swap, SLOT),
+	FIELD(folio, page, INDEX), FIELD(folio, anon_vma, INDEX), FIELD(folio, list, LIST),
+	FIELD(folio, next, FOLIO), FIELD(folio, prev, FOLIO),
+};
+static const struct field page_fields[] = {
+	FIELD(page, mapcount, NUMBER), FIELD(page, anon_exclusive, NUMBER),
+};
+static const struct field table_fields[] = {
+	FIELD(table, va, HEX), FIELD(table, pmd, HEX), FIELD(table, mm, MM),
+	FIELD(table, populated, NUMBER),
+};
+static const struct field pte_fields[] = {
+	{ .nr = 1, .is64 = true, .kind = VALUE_HEX, .name = "" },
+};
+static const struct field device_fields[] = {
+	FIELD(swap_device, type, NUMBER), FIELD(swap_device, kind, NUMBER),
+	FIELD(swap_device, first_slot, NUMBER), FIELD(swap_device, nr_slots, NUMBER),
+	FIELD(swap_device, first_cluster, NUMBER), FIELD(swap_device, nr_clusters, NUMBER),
+	FIELD(swap_device, inuse, NUMBER), FIELDS(swap_device, next, 10, HEX),
+};
+static const struct field cluster_fields[] = {
+	FIELD(cluster, count, NUMBER), FIELD(cluster, order, NUMBER),
+	FIELD(cluster, locked, NUMBER), FIELD(cluster, extend_table, NUMBER),
+};
+static const struct field slot_fields[] = {
+	FIELD(slot, folio, FOLIO), FIELD(slot, kind, SLOT_KIND), FIELD(slot, count, NUMBER),
+	FIELD(slot, zero, NUMBER),
+};
+static const struct field tlb_fields[] = {
+	FIELD(tlb_entry, va, HEX), FIELD(tlb_entry, mm, MM), FIELD(tlb_entry, pfn, HEX),
+	FIELD(tlb_entry, span, NUMBER), FIELD(tlb_entry, flags, HEX),
+};
+static const struct field list_fields[] = {
+	FIELD(list, first, FOLIO), FIELD(list, last, FOLIO), FIELD(list, nr, NUMBER),
+};
+static const struct field state_fields[] = {
+	FIELD(mm_state, cpu, NUMBER), FIELD(mm_state, op, NUMBER),
+};
+
+struct fields {
+	const struct field *field;
+	u32 nr;
+	u32 words;		/* of an element */
+	const char *prefix;	/* of its name */
+};
+#define FIELDS_OF(fields, type, prefix)							\
+	{ fields, NR_OF(fields), sizeof(type) / sizeof(u32), prefix }
+
+static const struct fields array_fields[NR_ARRAYS] = {
+	[ARRAY_CPU] = FIELDS_OF(cpu_fields, struct cpu, "cpu"),
+	[ARRAY_TASK] = FIELDS_OF(task_fields, struct task, "task"),
+	[ARRAY_MM] = FIELDS_OF(mm_fields, struct mm, "mm "),
+	[ARRAY_VMA] = FIELDS_OF(vma_fields, struct vma, "vma "),
+	[ARRAY_FOLIO] = FIELDS_OF(folio_fields, struct folio, "folio "),
+	[ARRAY_PAGE] = FIELDS_OF(page_fields, struct page, "page "),
+	[ARRAY_TABLE] = FIELDS_OF(table_fields, struct table, "table "),
+	[ARRAY_PTE] = FIELDS_OF(pte_fields, u64, "pte "),
+	[ARRAY_DEVICE] = FIELDS_OF(device_fields, struct swap_device, "device "),
+	[ARRAY_CLUSTER] = FIELDS_OF(cluster_fields, struct cluster, "cluster "),
+	[ARRAY_SLOT] = FIELDS_OF(slot_fields, struct slot, "slot "),
+	[ARRAY_TLB] = FIELDS_OF(tlb_fields, struct tlb_entry, "tlb "),
+};
+
+static const char *const list_names[NR_LISTS] = {
+	[LRU_INACTIVE_ANON] = "inactive_anon", [LRU_ACTIVE_ANON] = "active_anon",
+	[LRU_INACTIVE_FILE] = "inactive_file", [LRU_ACTIVE_FILE] = "active_file",
+	[LIST_FOLIO_LIST] = "folio_list", [LIST_NODE] = "node_folio_list",
+	[LIST_RET] = "ret_folios", [LIST_PAGEOUT] = "pageout_folios", [LIST_FREE] = "free_folios",
+};
+
+static const char *const slot_kind_names[] = {
+	[SLOT_FREE] = "free", [SLOT_FOLIO] = "folio", [SLOT_SHADOW] = "shadow", [SLOT_BAD] = "bad",
+};
+
+static const char *const folio_flag_names[NR_FOLIO_FLAGS] = {
+#define FOLIO_FLAG(id, name) [PG_##id] = name,
+#include "core/folio_flags.def"
+#undef FOLIO_FLAG
+};
+
+static const char *const phase_names[NR_PHASES] = {
+#define PHASE(id, name, text) [PHASE_##id] = name,
+#include "core/phases.def"
+#undef PHASE
+};
+
+static const char *const counter_names[NR_COUNTERS] = {
+#define COUNTER(id, text) [COUNT_##id] = #id,
+#include "core/counters.def"
+#undef COUNTER
+};
+
+char *slot_text(const struct mm_state *s, u32 slot, char *buf, size_t size)
+{
+	u32 i = slot_device(s, slot);
+
+	if (i == NONE)
+		snprintf(buf, size, "none");
+	else
+		snprintf(buf, size, "%" PRIu32 ":0x%" PRIx32, state_device(s, i)->type,
+			 slot - state_device(s, i)->first_slot);
+	return buf;
+}
+
+static const char *mm_name(const struct mm_state *s, const struct names *names, u32 mm)
+{
+	return mm < s->nr[ARRAY_MM] ? names->mm(names->ctx, mm) : "none";
+}
+
+static void page_text(const struct mm_state *s, const struct names *names, u32 page,
+		      char *buf, size_t size)
+{
+	u32 folio = page_folio(s, page);
+	char name[32];
+
+	if (folio == NONE)
+		snprintf(buf, size, "none");
+	else
+		snprintf(buf, size, "%s[%" PRIu32 "]", names->folio(names->ctx, folio, name),
+			 page - state_folio(s, folio)->page);
+}
+
+static void pte_va_text(const struct mm_state *s, const struct names *names, u32 pte,
+			char *buf, size_t size)
+{
+	if (pte >= s->nr[ARRAY_PTE])
+		snprintf(buf, size, "none");
+	else
+		snprintf(buf, size, "%s 0x%" PRIx64,
+			 mm_name(s, names, state_table(s, pte / PTES_PER_TABLE)->mm),
+			 pte_va(s, pte));
+}
+
+static void cluster_text(const struct mm_state *s, u32 cluster, char *buf, size_t size)
+{
+	for (u32 i = 0; i < s->nr[ARRAY_DEVICE]; i++) {
+		const struct swap_device *device = state_device(s, i);
+
+		if (cluster - device->first_cluster < device->nr_clusters)
+			snprintf(buf, size, "%" PRIu32 ":%" PRIu32, device->type,
+				 cluster - device->first_cluster);
+	}
+}
+
+/* Which element of an array. */
+static void element_text(const struct mm_state *s, const struct names *names,
+			 enum state_array array, u32 i, char *buf, size_t size)
+{
+	switch (array) {
+	case ARRAY_CPU:
+	case ARRAY_TASK:
+		snprintf(buf, size, "%" PRIu32, i);
+		break;
+	case ARRAY_MM:
+		snprintf(buf, size, "%s", mm_name(s, names, i));
+		break;
+	case ARRAY_VMA:
+		snprintf(buf, size, "%s 0x%" PRIx64, mm_name(s, names, state_vma(s, i)->mm),
+			 state_vma(s, i)->start);
+		break;
+	case ARRAY_FOLIO:
+		describe_value(s, names, VALUE_FOLIO, i, buf, size);
+		break;
+	case ARRAY_PAGE:
+		page_text(s, names, i, buf, size);
+		break;
+	case ARRAY_TABLE:
+		snprintf(buf, size, "%s 0x%" PRIx64, mm_name(s, names, state_table(s, i)->mm),
+			 state_table(s, i)->va);
+		break;
+	case ARRAY_PTE:
+		pte_va_text(s, names, i, buf, size);
+		break;
+	case ARRAY_DEVICE:
+		snprintf(buf, size, "%" PRIu32, state_device(s, i)->type);
+		break;
+	case ARRAY_CLUSTER:
+		cluster_text(s, i, buf, size);
+		break;
+	case ARRAY_SLOT:
+		slot_text(s, i, buf, size);
+		break;
+	case ARRAY_TLB:
+		snprintf(buf, size, "cpu%" PRIu32 "[%" PRIu32 "]", i / s->nr_tlb, i % s->nr_tlb);
+		break;
+	case NR_ARRAYS:
+		break;
+	}
+}
+
+/* word counts from the start of the struct, whose name stands in info->what. */
+static bool describe_field(const struct field *field, u32 nr, u32 word, struct word_info *info)
+{
+	size_t at = strlen(info->what);
+
+	for (u32 i = 0; i < nr; i++, field++) {
+		u32 size = field->is64 ? 2 : 1;
+		u32 k = (word - field->word) / size;
+
+		if (word < field->word || k >= field->nr)
+			continue;
+		if (*field->name)
+			snprintf(info->what + at, sizeof(info->what) - at, "%s%s", at ? "." : "",
+				 field->name);
+		at = strlen(info->what);
+		if (field->nr > 1)
+			snprintf(info->what + at, sizeof(info->what) - at, "[%" PRIu32 "]", k);
+		info->word -= (word - field->word) % size;
+		info->is64 = field->is64;
+		info->kind = field->kind;
+		return true;
+	}
+	return false;
+}
+
+/* Lists, counters and what else stands in front of the arrays. */
+static bool describe_head(u32 word, struct word_info *info)
+{
+	const u32 list = offsetof(struct mm_state, list) / sizeof(u32);
+	const u32 list_words = sizeof(struct list) / sizeof(u32);
+	const u32 counts = offsetof(struct mm_state, count) / sizeof(u32);
+
+	if (word - list < NR_LISTS * list_words) {
+		snprintf(info->what, sizeof(info->what), "list %s",
+			 list_names[(word - list) / list_words]);
+		return describe_field(list_fields, NR_OF(list_fields), (word - list) % list_words,
+				      info);
+	}
+	if (word - counts < NR_COUNTERS * 2) {
+		snprintf(info->what, sizeof(info->what), "count.%s",
+			 counter_names[(word - counts) / 2]);
+		info->word = word - (word - counts) % 2;
+		info->is64 = true;
+		info->kind = VALUE_NUMBER;
+		return true;
+	}
+	return describe_field(state_fields, NR_OF(state_fields), word, info);
+}
+
+bool describe_word(const struct mm_state *s, const struct names *names, u32 word,
+		   struct word_info *info)
+{
+	char element[64] = "";
+
+	*info = (struct word_info){ .word = word };
+	if (word < sizeof(*s) / sizeof(u32))
+		return describe_head(word, info);
+	for (u32 i = 0; i < NR_ARRAYS; i++) {
+		const struct fields *fields = &array_fields[i];
+		u32 offset = word - s->at[i];
+
+		if (offset >= s->nr[i] * fields->words)
+			continue;
+		element_text(s, names, (enum state_array)i, offset / fields->words, element,
+			     sizeof(element));
+		snprintf(info->what, sizeof(info->what), "%s%s", fields->prefix, element);
+		return describe_field(fields->field, fields->nr, offset % fields->words, info);
+	}
+	return false;
+}
+
+static void flags_text(u64 flags, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	snprintf(buf, size, "-");
+	for (u32 i = 0; i < NR_FOLIO_FLAGS; i++) {
+		int len;
+
+		if (!(flags >> i & 1) || at >= size)
+			continue;
+		len = snprintf(buf + at, size - at, "%s%s", at ? " " : "", folio_flag_names[i]);
+		at += len > 0 ? (size_t)len : 0;
+	}
+}
+
+static const char *name_in(const char *const *table, u32 nr, u64 value)
+{
+	return value < nr ? table[value] : "none";
+}
+
+char *describe_value(const struct mm_state *s, const struct names *names, enum value_kind kind,
+		     u64 value, char *buf, size_t size)
+{
+	u32 index = (u32)value;
+	char name[32];
+
+	switch (kind) {
+	case VALUE_NUMBER:
+		snprintf(buf, size, "%" PRIu64, value);
+		break;
+	case VALUE_HEX:
+		snprintf(buf, size, "0x%" PRIx64, value);
+		break;
+	case VALUE_FLAGS:
+		flags_text(value, buf, size);
+		break;
+	case VALUE_TASK_PHASE:
+		snprintf(buf, size, "%s", name_in(phase_names, NR_PHASES, value));
+		break;
+	case VALUE_LIST:
+		snprintf(buf, size, "%s", name_in(list_names, NR_LISTS, value));
+		break;
+	case VALUE_SLOT_KIND:
+		snprintf(buf, size, "%s", name_in(slot_kind_names, NR_OF(slot_kind_names), value));
+		break;
+	case VALUE_FOLIO:
+		snprintf(buf, size, "%s", index < s->nr[ARRAY_FOLIO] ?
+			 names->folio(names->ctx, index, name) : "none");
+		break;
+	case VALUE_PAGE:
+		page_text(s, names, index, buf, size);
+		break;
+	case VALUE_MM:
+		snprintf(buf, size, "%s", mm_name(s, names, index));
+		break;
+	case VALUE_SLOT:
+		slot_text(s, index, buf, size);
+		break;
+	case VALUE_PTE:
+		pte_va_text(s, names, index, buf, size);
+		break;
+	case VALUE_INDEX:
+		if (index == NONE)
+			snprintf(buf, size, "none");
+		else
+			snprintf(buf, size, "%" PRIu32, index);
+		break;
+	}
+	return buf;
+}
+
+/* Was this 64-bit field described already, at its other half? */
+static bool seen_before(const struct delta *delta, u32 i, u32 word)
+{
+	for (u32 k = 0; k < i; k++)
+		if (delta[k].word - word < 2)
+			return true;
+	return false;
+}
+
+void describe_step(const struct cursor *c, const struct names *names,
+		   void (*emit)(void *ctx, const struct change *change), void *ctx)
+{
+	const struct delta *delta;
+	u32 nr;
+
+	if (!c->pos)
+		return;
+	delta = trace_deltas(c->trace, c->pos - 1, &nr);
+	for (u32 i = 0; i < nr; i++) {
+		struct word_info info;
+		u64 old, new;
+		char old_text[256], new_text[256];
+
+		if (!describe_word(c->live, names, delta[i].word, &info) ||
+		    (info.is64 && seen_before(delta, i, info.word)))
+			continue;
+		if (info.is64) {
+			const u64 *field = (const u64 *)(const void *)(c->words + info.word);
+
+			new = *field;
+			cursor_changed64(c, field, &old);
+		} else {
+			new = c->words[info.word];
+			old = new ^ delta[i].xor;
+		}
+		describe_value(c->live, names, info.kind, old, old_text, sizeof(old_text));
+		describe_value(c->live, names, info.kind, new, new_text, sizeof(new_text));
+		emit(ctx, &(struct change){ .what = info.what, .old = old_text, .new = new_text,
+					    .number = info.kind == VALUE_NUMBER });
+	}
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/describe.h"
+#include "trace/narrate.h"
+
+/* A text being written; what does not fit is left out. */
+struct text {
+	char *buf;
+	size_t size, len;
+};
+
+/* What the holes of a step's text are filled from. */
+struct moment {
+	const struct cursor *c;
+	const struct mm_state *s;
+	const struct step *step;
+	const struct names *names;
+	u32 folio;		/* of the step's page, else the running task's, or NONE */
+	u32 ptes;		/* entries that the step changed */
+	u64 old, new;		/* of the first of them */
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+	size_t room = text->size - text->len;
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(text->buf + text->len, room, format, args);
+	va_end(args);
+	if (len > 0)
+		text->len += (size_t)len < room ? (size_t)len : room - 1;
+}
+
+static void find_changed_ptes(struct moment *at)
+{
+	const u64 *pte = state_pte(at->s, 0);
+	u32 first = at->s->at[ARRAY_PTE];
+	u32 last_seen = NONE;
+	u32 nr;
+	const struct delta *delta = trace_deltas(at->c->trace, at->c->pos - 1, &nr);
+
+	for (u32 i = 0; i < nr; i++) {
+		u32 half = delta[i].word - first;
+
+		if (half / 2 >= at->s->nr[ARRAY_PTE] || half / 2 == last_seen)
+			continue;
+		last_seen = half / 2;
+		if (at->ptes++)
+			continue;
+		at->new = pte[half / 2];
+		cursor_changed64(at->c, pte + half / 2, &at->old);
+	}
+}
+
+static struct moment moment_of(const struct cursor *c, const struct names *names)
+{
+	struct moment at = { .c = c, .s = c->live, .step = cursor_step(c), .names = names };
+
+	at.folio = page_folio(at.s, at.step->page);
+	if (at.folio == NONE)
+		at.folio = state_task(at.s, at.s->cpu)->folio;
+	if (at.folio >= at.s->nr[ARRAY_FOLIO])
+		at.folio = NONE;
+	find_changed_ptes(&at);
+	return at;
+}
+
+static const char *folio_called(const struct moment *at, char *buf)
+{
+	return at->folio == NONE ? "(none)" : at->names->folio(at->names->ctx, at->folio, buf);
+}
+
+static void add_page(const struct moment *at, struct text *text)
+{
+	u32 page = at->step->page;
+	u32 folio = page_folio(at->s, page);
+	char name[32];
+
+	if (folio == NONE)
+		add(text, "a page");
+	else
+		add(text, "page %" PRIu32 " of %s", page - state_folio(at->s, folio)->page,
+		    at->names->folio(at->names->ctx, folio, name));
+}
+
+/* The step's first arg pages: "page 2 of A", "pages 2 to 5 of A". */
+static void add_run(const struct moment *at, struct text *text)
+{
+	u32 folio = page_folio(at->s, at->step->page);
+	char name[32];
+	u32 first;
+
+	if (folio == NONE || at->step->arg <= 1) {
+		add_page(at, text);
+		return;
+	}
+	first = at->step->page - state_folio(at->s, folio)->page;
+	add(text, "pages %" PRIu32 " to %" PRIu32 " of %s", first, first + at->step->arg - 1,
+	    at->names->folio(at->names->ctx, folio, name));
+}
+
+static void add_count(const struct moment *at, struct text *text, const char *one, const char *many)
+{
+	add(text, "%" PRIu32 " %s", at->step->arg, at->step->arg == 1 ? one : many);
+}
+
+static void add_raw(struct text *text, u64 pte)
+{
+	if (pte)
+		add(text, "0x%016" PRIx64, pte);
+	else
+		add(text, "0");
+}
+
+static void add_mapcount(const struct moment *at, struct text *text)
+{
+	if (at->folio != NONE)
+		add(text, "%" PRIu32, state_folio(at->s, at->folio)->mapcount);
+}
+
+static void add_refcount(const struct moment *at, struct text *text)
+{
+	if (at->folio != NONE)
+		add(text, "%" PRIu32, state_folio(at->s, at->folio)->refcount);
+}
+
+static void add_mm(const struct moment *at, struct text *text)
+{
+	u32 mm = state_cpu(at->s, at->s->cpu)->mm;
+
+	add(text, "%s", mm < at->s->nr[ARRAY_MM] ? at->names->mm(at->names->ctx, mm) : "the mm");
+}
+
+/* {one|many}: the word that goes with the count. */
+static void add_choice(const struct moment *at, struct text *text, const char *hole, size_t len)
+{
+	const char *bar = memchr(hole, '|', len);
+	size_t one = (size_t)(bar - hole);
+
+	if (at->step->arg == 1)
+		add(text, "%.*s", (int)one, hole);
+	else
+		add(text, "%.*s", (int)(len - one - 1), bar + 1);
+}
+
+static bool is_hole(const char *hole, size_t len, const char *name)
+{
+	return strlen(name) == len && memcmp(hole, name, len) == 0;
+}
+
+static void fill(const struct moment *at, struct text *text, const char *hole, size_t len)
+{
+	char name[32];
+
+	if (is_hole(hole, len, "page"))
+		add_page(at, text);
+	else if (is_hole(hole, len, "run"))
+		add_run(at, text);
+	else if (is_hole(hole, len, "folio"))
+		add(text, "%s", folio_called(at, name));
+	else if (is_hole(hole, len, "nr"))
+		add(text, "%" PRIu32, at->step->arg);
+	else if (is_hole(hole, len, "pages"))
+		add_count(at, text, "page", "pages");
+	else if (is_hole(hole, len, "entries"))
+		add_count(at, text, "entry", "entries");
+	else if (is_hole(hole, len, "cpu"))
+		add(text, "CPU %" PRIu32, at->step->arg);
+	else if (is_hole(hole, len, "op"))
+		add(text, "%s", at->names->op(at->names->ctx, at->step->arg));
+	else if (is_hole(hole, len, "mm"))
+		add_mm(at, text);
+	else if (is_hole(hole, len, "slot"))
+		add(text, "%s", slot_text(at->s, at->step->arg, name, sizeof(name)));
+	else if (is_hole(hole, len, "old"))
+		add_raw(text, at->old);
+	else if (is_hole(hole, len, "new"))
+		add_raw(text, at->new);
+	else if (is_hole(hole, len, "ref"))
+		add_refcount(at, text);
+	else if (is_hole(hole, len, "map"))
+		add_mapcount(at, text);
+	else if (memchr(hole, '|', len))
+		add_choice(at, text, hole, len);
+	else
+		add(text, "{%.*s}", (int)len, hole);
+}
+
+static void fill_all(const struct moment *at, struct text *text, const char *format)
+{
+	while (*format) {
+		size_t plain = strcspn(format, "{");
+		const char *close;
+
+		add(text, "%.*s", (int)plain, format);
+		format += plain;
+		close = strchr(format, '}');
+		if (!close)
+			break;
+		fill(at, text, format + 1, (size_t)(close - format - 1));
+		format = close + 1;
+	}
+	add(text, "%s", format);
+}
+
+char *narrate(const struct cursor *c, const struct names *names, char *buf, size_t size)
+{
+	struct text text = { .buf = buf, .size = size };
+	const char *format;
+	struct moment at;
+
+	*buf = 0;
+	if (!c->pos) {
+		add(&text, "Nothing has happened yet.");
+		return buf;
+	}
+	at = moment_of(c, names);
+	format = event_info[at.step->event].text;
+	fill_all(&at, &text, format);
+	if (text.len && strchr(".?!", buf[text.len - 1]) == NULL) {
+		if (at.ptes == 1 && !strstr(format, "{old}") && !strstr(format, "{new}")) {
+			add(&text, ": ");
+			add_raw(&text, at.old);
+			add(&text, " -> ");
+			add_raw(&text, at.new);
+		}
+		add(&text, ".");
+	}
+	buf[0] = (char)toupper((unsigned char)buf[0]);
+	return buf;
+}
+
+const char *narrate_why(const struct cursor *c)
+{
+	return c->pos ? event_info[cursor_step(c)->event].why : "";
+}

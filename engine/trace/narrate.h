@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A step in words, from the texts in the event tables and the state at that moment. */
+#ifndef TRACE_NARRATE_H
+#define TRACE_NARRATE_H
+
+#include "trace/trace.h"
+
+/* Who a folio, mm or device is called; folio() may use buf (32 bytes). */
+struct names {
+	const void *ctx;
+	const char *(*folio)(const void *ctx, u32 folio, char *buf);
+	const char *(*mm)(const void *ctx, u32 mm);
+	const char *(*op)(const void *ctx, u32 op);	/* for {op}: "madvise_pageout app" */
+};
+
+/* One complete sentence; c stands after the step. Returns buf. */
+char *narrate(const struct cursor *c, const struct names *names, char *buf, size_t size);
+/* Why the kernel does this, or "". */
+const char *narrate_why(const struct cursor *c);
+
+#endif
