@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What must hold for every scenario, bundled or a stranger's: counting and recording
+ * leave the same state, rewinding leads to the start, seeking is stepping, the
+ * invariants hold after every step, and so do the expectations.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scenario/run.h"
+
+static struct scenario *open_scenario(const char *name)
+{
+	struct error err;
+	struct scenario *s = scenario_open(name, &err);
+
+	if (!s)
+		fail_msg("%s", err.text);
+	return s;
+}
+
+static void run_or_fail(struct run *run, struct scenario *s, enum run_mode mode, bool check)
+{
+	struct error err;
+
+	if (!run_scenario(run, s, mode, check, &err))
+		fail_msg("%s", err.text);
+}
+
+static size_t state_bytes(const struct lane *lane)
+{
+	return lane->m.s->words * sizeof(u32);
+}
+
+static void counting_equals_recording(struct scenario *s)
+{
+	struct run counted, recorded;
+
+	run_or_fail(&counted, s, RUN_COUNT, false);
+	run_or_fail(&recorded, s, RUN_RECORD, false);
+	for (u32 i = 0; i < s->nr_lanes; i++) {
+		assert_int_equal(counted.lanes[i].steps, recorded.lanes[i].steps);
+		assert_int_equal(recorded.lanes[i].steps, trace_nr_steps(recorded.lanes[i].trace));
+		assert_memory_equal(counted.lanes[i].words, recorded.lanes[i].words,
+				    state_bytes(&counted.lanes[i]));
+	}
+	run_free(&counted);
+	run_free(&recorded);
+}
+
+static u64 hash(const struct cursor *c)
+{
+	u64 h = 14695981039346656037ull;
+
+	for (u32 i = 0; i < c->live->words; i++)
+		h = (h ^ c->words[i]) * 1099511628211ull;
+	return h;
+}
+
+/* Hash the state at every position once by stepping forward; then go anywhere. */
+static void seeking_is_stepping(const struct lane *lane)
+{
+	u32 nr = trace_nr_steps(lane->trace), seed = 1;
+	u64 *hashes = malloc((nr + 1) * sizeof(*hashes));
+	struct cursor c;
+
+	assert_non_null(hashes);
+	assert_true(cursor_open(&c, lane->trace));
+	for (u32 i = 0; i <= nr; i++) {
+		cursor_seek(&c, i);
+		hashes[i] = hash(&c);
+	}
+	assert_memory_equal(c.words, lane->words, state_bytes(lane));
+	for (u32 i = 0; i < 100; i++) {
+		u32 pos;
+
+		seed = seed * 1664525 + 1013904223;
+		pos = seed % (nr + 1);
+		cursor_seek(&c, pos);
+		assert_int_equal(hash(&c), hashes[pos]);
+	}
+	for (u32 i = nr + 1; i-- > 0;)
+		cursor_seek(&c, i);
+	assert_memory_equal(c.words, trace_start(lane->trace), state_bytes(lane));
+	cursor_close(&c);
+	free(hashes);
+}
+
+static void report(void *ctx, const struct verdict *v)
+{
+	(void)ctx;
+	print_error("%s\n", v->text);
+}
+
+static void test_counting(void **state)
+{
+	struct scenario *s = open_scenario(*state);
+
+	counting_equals_recording(s);
+	scenario_free(s);
+}
+
+static void test_seeking(void **state)
+{
+	struct scenario *s = open_scenario(*state);
+	struct run run;
+
+	run_or_fail(&run, s, RUN_RECORD, false);
+	for (u32 i = 0; i < run.nr_lanes; i++)
+		seeking_is_stepping(&run.lanes[i]);
+	run_free(&run);
+	scenario_free(s);
+}
+
+static void test_invariants(void **state)
+{
+	struct scenario *s = open_scenario(*state);
+	struct run run;
+
+	run_or_fail(&run, s, RUN_COUNT, true);
+	for (u32 i = 0; i < run.nr_lanes; i++)
+		if (run.lanes[i].invariant.text[0])
+			fail_msg("%s step %u: %s", run.lanes[i].spec->name, run.lanes[i].invariant_step,
+				 run.lanes[i].invariant.text);
+	run_free(&run);
+	scenario_free(s);
+}
+
+static void test_expectations(void **state)
+{
+	struct scenario *s = open_scenario(*state);
+	struct run run;
+
+	assert_true(s->nr_expects > 0);
+	run_or_fail(&run, s, RUN_RECORD, false);
+	assert_int_equal(run_expect(&run, report, NULL), 0);
+	run_free(&run);
+	scenario_free(s);
+}
+
+/*
+ * Batched and unbatched end alike: everything but what counts operations, the
+ * generations that count flushes, and where the last walk stood.
+ */
+static void forget_history(u32 *words)
+{
+	struct mm_state *s = (struct mm_state *)(void *)words;
+
+	memset(s->count, 0, sizeof(s->count));
+	for (u32 i = 0; i < s->nr[ARRAY_MM]; i++) {
+		struct mm *mm = (struct mm *)(uintptr_t)state_mm(s, i);
+
+		mm->tlb_gen = mm->tlb_pending = mm->tlb_flushed = 0;
+	}
+	for (u32 i = 0; i < s->nr[ARRAY_CPU]; i++)
+		((struct cpu *)(uintptr_t)state_cpu(s, i))->tlb_gen = 0;
+	for (u32 i = 0; i < s->nr[ARRAY_TASK]; i++)
+		memset((void *)(uintptr_t)state_task(s, i), 0, sizeof(struct task));
+}
+
+static void test_same_end(void **state)
+{
+	struct scenario *s = open_scenario(*state);
+	u32 pairs = 0;
+	struct run run;
+
+	run_or_fail(&run, s, RUN_COUNT, false);
+	for (u32 i = 0; i < run.nr_lanes; i++)
+		forget_history(run.lanes[i].words);
+	for (u32 i = 0; i < run.nr_lanes; i++)
+		for (u32 j = 0; j < i; j++) {
+			if (strcmp(s->lanes[i].arch, s->lanes[j].arch) != 0)
+				continue;
+			assert_memory_equal(run.lanes[i].words, run.lanes[j].words,
+					    state_bytes(&run.lanes[i]));
+			pairs++;
+		}
+	assert_int_equal(pairs, 2);
+	run_free(&run);
+	scenario_free(s);
+}
+
+static const struct {
+	const char *name;
+	CMUnitTestFunction run;
+} properties[] = {
+	{ "counting == recording", test_counting },
+	{ "seeking == stepping, rewind == start", test_seeking },
+	{ "invariants after every step", test_invariants },
+	{ "expectations", test_expectations },
+	{ "batched and unbatched end alike", test_same_end },
+};
+
+int main(void)
+{
+	size_t nr = nr_bundled_scenarios * NR_OF(properties), n = 0;
+	struct CMUnitTest *tests = calloc(nr, sizeof(*tests));
+
+	for (u32 i = 0; i < nr_bundled_scenarios; i++)
+		for (u32 k = 0; k < NR_OF(properties); k++) {
+			char *name = malloc(128);
+
+			snprintf(name, 128, "%s: %s", bundled_scenarios[i].name, properties[k].name);
+			tests[n++] = (struct CMUnitTest){ .name = name, .test_func = properties[k].run,
+				.initial_state = (void *)(uintptr_t)bundled_scenarios[i].name };
+		}
+	return _cmocka_run_group_tests("properties", tests, nr, NULL, NULL);
+}
