@@ -73,6 +73,14 @@ void softleaf_decode(const struct softleaf_types *types, u32 pfn_bits, struct pt
 	}
 }
 
+u64 pte_field_value(const struct pte_field *field, pte_t pte)
+{
+	u32 bits = field->hi - field->lo + 1u;
+	u64 value = (field->name[0] == '~' ? ~pte : pte) >> field->lo;
+
+	return bits == 64 ? value : value & ((1ull << bits) - 1);
+}
+
 /* A growing line that never leaves its buffer. */
 struct line {
 	char *buf;

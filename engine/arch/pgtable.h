@@ -61,19 +61,21 @@ struct pte_desc {
 	u64 pfn;		/* present, protnone, hwpoison, migration, device */
 	bool write, young, dirty, soft_dirty, uffd, cont, special;
 	bool exec, user;
-	bool hw_dirty, sw_dirty;	/* which bit says dirty: D or RDONLY=0; SavedDirty or sw DIRTY.
-				 * x86 hw_dirty without write is a shadow stack page. */
+	/* Which bit says dirty: D or RDONLY=0; SavedDirty or software DIRTY. x86 hw_dirty
+	 * without write is a shadow stack page. */
+	bool hw_dirty, sw_dirty;
 	u32 pkey;
 	u32 attr;		/* arm64 AttrIndx */
 	u32 type;		/* non-present: the raw softleaf type */
 	u64 offset;		/* non-present: the raw offset */
 	bool exclusive;		/* swap */
-	const char *name;	/* non-present: "swap", "hwpoison", "migration_write", "pte_marker" ... */
+	const char *name;	/* non-present: "swap", "hwpoison", "migration_write" ... */
 };
 
 /* A named bit or bit range of one kind of entry, for legends and bit diffs. */
 struct pte_field {
-	const char *name;	/* as the kernel or the manual calls it, short: "RW" "AF" "CONT" */
+	const char *name;	/* as the kernel or the manual calls it, short: "RW" "AF" "CONT";
+				 * "~pfn": stored inverted; "-": means nothing */
 	u8 hi, lo;
 	const char *text;	/* one line for a newcomer */
 };
@@ -145,6 +147,9 @@ void softleaf_decode(const struct softleaf_types *types, u32 pfn_bits, struct pt
 u32 softleaf_type(const struct softleaf_types *types, const char *name);
 #define NONE_TYPE 32
 enum pte_marker { MARKER_UFFD_WP = 1, MARKER_POISONED = 2, MARKER_GUARD = 4 };
+
+/* What the field holds in this entry; a "~" field inverted back. */
+u64 pte_field_value(const struct pte_field *field, pte_t pte);
 
 /*
  * One line for a person, as panes and --format text show it, e.g.

@@ -21,7 +21,7 @@ u32 tlb_find(const struct mm_state *s, u32 cpu, u32 mm, u64 va);
 /*
  * A table walk: the CPU now holds the translation in pte[pte], which must be accessible;
  * one for the whole contpte block if it is in one. Replaces what the CPU held for these
- * addresses. Without room the longest-held entry goes. Returns its index, NONE with no TLB.
+ * addresses. Without room another entry goes. Returns its index, NONE if the CPU holds none at all.
  */
 u32 tlb_fill(struct machine *m, u32 cpu, u32 pte);
 

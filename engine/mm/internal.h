@@ -117,6 +117,9 @@ __mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteva
 __mirrored void try_to_unmap_flush(struct machine *m);
 __mirrored void try_to_unmap_flush_dirty(struct machine *m);
 __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm);
+/* Was it accessed through this VMA? Clears the accessed bits. */
+__mirrored bool folio_referenced_one(struct machine *m, const struct folio *folio,
+				     const struct vma *vma);
 
 /* --- mm/internal.h -------------------------------------------------------- */
 

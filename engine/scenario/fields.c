@@ -8,6 +8,7 @@
 #include "scenario/suggest.h"
 
 #define MAX_LIST 4096		/* elements; groups of folios say more with less */
+#define FEW_NAMES 8		/* that a message lists */
 #define MAX_ID 20		/* characters; folio_name() adds an index */
 #define MAX_SAFE 9007199254740992.0	/* 2^53: integers that a double holds exactly */
 
@@ -29,15 +30,31 @@ bool read_fail(struct reader *r, u32 node, const char *format, ...)
 	return json_fail(r->doc, node, node_at(r, node)->at, r->err, "%s", text);
 }
 
+/* "a, b, c", cut off when there are too many. */
+static const char *name_list(const void *names, size_t stride, u32 nr, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (u32 i = 0; i < nr && n < size; i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? ", " : "",
+				      name_at(names, stride, i));
+	return buf;
+}
+
 bool unknown_word(struct reader *r, u32 node, const char *what, const void *names, size_t stride,
 		  u32 nr)
 {
 	const char *word = node_at(r, node)->string;
 	const char *near = suggest(word, names, stride, nr);
+	char all[200];
 
 	if (near)
 		return read_fail(r, node, "expected %s, not \"%.60s\" (did you mean \"%s\"?)", what,
 				 word, near);
+	if (nr && nr <= FEW_NAMES)
+		return read_fail(r, node, "expected %s, not \"%.60s\"; known: %s", what, word,
+				 name_list(names, stride, nr, all, sizeof(all)));
 	return read_fail(r, node, "expected %s, not \"%.60s\"", what, word);
 }
 
@@ -46,15 +63,14 @@ static bool unknown_key(struct reader *r, u32 node, const struct shape *shape)
 	const struct json_node *member = node_at(r, node);
 	const char *near = suggest(member->key, &shape->fields[0].key, sizeof(shape->fields[0]),
 				   shape->nr);
-	char keys[256] = "";
+	char keys[256];
 
 	if (near)
 		return json_fail(r->doc, node, member->key_at, r->err,
 				 "unknown key (did you mean \"%s\"?)", near);
-	for (u32 i = 0, n = 0; i < shape->nr && n < sizeof(keys); i++)
-		n += (u32)snprintf(keys + n, sizeof(keys) - n, "%s%s", i ? ", " : "",
-				   shape->fields[i].key);
-	return json_fail(r->doc, node, member->key_at, r->err, "unknown key; expected one of %s", keys);
+	return json_fail(r->doc, node, member->key_at, r->err, "unknown key; expected one of %s",
+			 name_list(&shape->fields[0].key, sizeof(shape->fields[0]), shape->nr, keys,
+				   sizeof(keys)));
 }
 
 static bool out_of_memory(struct reader *r)
@@ -106,7 +122,8 @@ bool read_range(struct reader *r, u32 node, u64 min, u64 max, u32 *first, u32 *l
 
 	if (!is_string(r->doc, node) || !parse_range(&text, &from, &to) || *text ||
 	    from < min || to > max)
-		return read_fail(r, node, "expected a range such as \"%llu..%llu\" within %llu..%llu",
+		return read_fail(r, node,
+				 "expected a range such as \"%llu..%llu\" within %llu..%llu",
 				 (unsigned long long)min,
 				 (unsigned long long)(max - min < 15 ? max : min + 15),
 				 (unsigned long long)min, (unsigned long long)max);
@@ -131,8 +148,8 @@ static bool read_hex(struct reader *r, u32 node, u64 min, u64 max, u64 *value)
 {
 	const char *text = node_at(r, node)->string;
 
-	if (!is_string(r->doc, node) || strncmp(text, "0x", 2) != 0 || !parse_number(&text, value) ||
-	    *text)
+	if (!is_string(r->doc, node) || strncmp(text, "0x", 2) != 0 ||
+	    !parse_number(&text, value) || *text)
 		return read_fail(r, node, "expected a hex string such as \"0x1000\"");
 	if (*value < min || *value > max)
 		return read_fail(r, node, "expected a value from 0x%llx to 0x%llx",
@@ -200,10 +217,13 @@ static bool read_id(struct reader *r, u32 node, char **id)
 	size_t len = 0;
 
 	if (is_string(r->doc, node))
-		len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+		len = strspn(text,
+			     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
 	if (!len || text[len] || len > MAX_ID || (*text >= '0' && *text <= '9'))
-		return read_fail(r, node, "expected an id: a letter, then letters, digits and _, at most "
-				 "%d in all", MAX_ID);
+		return read_fail(r, node,
+				 "expected an id: a letter, then letters, digits and _, at most "
+				 "%d in all",
+				 MAX_ID);
 	*id = read_text(r, node);
 	return *id;
 }
@@ -221,7 +241,8 @@ bool read_word(struct reader *r, u32 node, const char *const *words, u32 *value)
 		n += (u32)snprintf(what + n, sizeof(what) - n, "%s\"%s\"",
 				   nr == 0 ? "" : words[nr + 1] ? ", " : " or ", words[nr]);
 	}
-	if (!is_string(r->doc, node))
+	if (!is_string(r->doc, node) ||
+	    !suggest(node_at(r, node)->string, words, sizeof(*words), nr))
 		return read_fail(r, node, "expected %s", what);
 	return unknown_word(r, node, what, words, sizeof(*words), nr);
 }

@@ -51,12 +51,14 @@ struct json {
 };
 
 /* Check the bytes and fill in everything but the values. False with one line in err. */
-bool json_scan(struct json *doc, const char *file, const char *bytes, size_t len, struct error *err);
+bool json_scan(struct json *doc, const char *file, const char *bytes, size_t len,
+	       struct error *err);
 /* The same, and the values. json_free() is due in any case. */
-bool json_parse(struct json *doc, const char *file, const char *bytes, size_t len, struct error *err);
+bool json_parse(struct json *doc, const char *file, const char *bytes, size_t len,
+		struct error *err);
 void json_free(struct json *doc);
 
-/* Children: for (u32 i = json_first(doc, n), left = doc->nodes[n].nr; left--; i = doc->nodes[i].next) */
+/* The first child, if there is one; nodes[child].next is the one after it. */
 static inline u32 json_first(u32 node)
 {
 	return node + 1;

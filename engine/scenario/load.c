@@ -56,7 +56,8 @@ static bool fill(struct json *doc, u32 node, const cJSON *item, struct error *er
 	return left == 0 || error_set(err, "%s: cannot be parsed", doc->file);
 }
 
-bool json_parse(struct json *doc, const char *file, const char *bytes, size_t len, struct error *err)
+bool json_parse(struct json *doc, const char *file, const char *bytes, size_t len,
+		struct error *err)
 {
 	cJSON *tree;
 
@@ -113,7 +114,8 @@ struct scenario *scenario_load(const char *file, const char *bytes, size_t len, 
 	if (!s || !s->name || !s->file)
 		error_set(err, "out of memory");
 	else
-		ok = json_parse(&doc, file, bytes, len, err) && read_object(&r, 0, &scenario_shape, s);
+		ok = json_parse(&doc, file, bytes, len, err) &&
+		     read_object(&r, 0, &scenario_shape, s);
 	json_free(&doc);
 	if (ok)
 		return s;

@@ -26,9 +26,10 @@ static bool find_event(struct reader *r, u32 node, u32 from, u32 to, const char 
 	if (when->event >= from && when->event < to)
 		return true;
 	if (when->event != NR_EVENTS)
-		return read_fail(r, node, "expected %s, which \"%s\" is not (did you mean \"%s\"?)", what, word,
-				 from ? "enter" : "event");
-	return unknown_word(r, node, what, &event_info[from].name, sizeof(event_info[0]), to - from);
+		return read_fail(r, node, "expected %s, which \"%s\" is not (did you mean the key \"%s\"?)",
+				 what, word, from ? "enter" : "event");
+	return unknown_word(r, node, what, &event_info[from].name, sizeof(event_info[0]),
+			    to - from);
 }
 
 static bool read_enter(struct reader *r, u32 node, void *target)
@@ -49,10 +50,12 @@ static bool check_when(struct reader *r, u32 node, void *target)
 
 	if (enter == event)
 		return read_fail(r, node, "expected either \"enter\" or \"event\"");
-	if (when->page != NONE && when->folio != NONE && when->page >> r->s->folios[when->folio].order)
+	if (when->page != NONE && when->folio != NONE &&
+	    when->page >> r->s->folios[when->folio].order)
 		return read_fail(r, member_or_self(r->doc, node, "page"),
 				 "expected a page within 0..%u of folio \"%s\"",
-				 (1u << r->s->folios[when->folio].order) - 1, r->s->folios[when->folio].id);
+				 (1u << r->s->folios[when->folio].order) - 1,
+				 r->s->folios[when->folio].id);
 	return true;
 }
 
@@ -74,8 +77,8 @@ static bool read_do(struct reader *r, u32 node, void *target)
 	if (!is_string(r->doc, node))
 		return read_fail(r, node, "expected the name of an operation");
 	op->op = op_find(r->doc->nodes[node].string);
-	return op->op || unknown_word(r, node, "an operation", &op_infos[0].name, sizeof(op_infos[0]),
-				      nr_op_infos);
+	return op->op || unknown_word(r, node, "an operation", &op_infos[0].name,
+				      sizeof(op_infos[0]), nr_op_infos);
 }
 
 /* Which arguments it has must be those that it takes. */
@@ -89,8 +92,8 @@ static bool check_args(struct reader *r, u32 node, const struct scn_op *op)
 		u32 child = member_or_self(r->doc, node, args[i].key);
 
 		if (child == node && (op->op->takes & args[i].bit))
-			return read_fail(r, node, "expected a key \"%s\", which %s needs", args[i].key,
-					 op->op->name);
+			return read_fail(r, node, "expected a key \"%s\", which %s needs",
+					 args[i].key, op->op->name);
 		if (child != node && !((op->op->takes | op->op->may) & args[i].bit))
 			return json_fail(r->doc, child, r->doc->nodes[child].key_at, r->err,
 					 "expected no \"%s\", which %s does not take", args[i].key,
@@ -107,8 +110,8 @@ static bool check_op(struct reader *r, u32 node, void *target)
 	if (member_or_self(r->doc, node, "when") == node)
 		op->when.event = NR_EVENTS;
 	if (op->cpu >= r->s->cpus)
-		return read_fail(r, member_or_self(r->doc, node, "cpu"), "expected a CPU within 0..%u",
-				 r->s->cpus - 1);
+		return read_fail(r, member_or_self(r->doc, node, "cpu"),
+				 "expected a CPU within 0..%u", r->s->cpus - 1);
 	if (op->va % PAGE_SIZE)
 		return read_fail(r, member_or_self(r->doc, node, "va"),
 				 "expected the address of a page: a multiple of 0x1000");
@@ -170,13 +173,15 @@ static bool read_at(struct reader *r, u32 node, void *target)
 	struct scn_expect *expect = target;
 	u32 at;
 
-	expect->when = (struct scn_when){ .event = NR_EVENTS, .page = NONE, .folio = NONE, .nth = 1 };
+	expect->when =
+		(struct scn_when){ .event = NR_EVENTS, .page = NONE, .folio = NONE, .nth = 1 };
 	if (r->doc->nodes[node].kind == JSON_OBJECT) {
 		expect->at = EXPECT_WHEN;
 		return read_object(r, node, &when_shape, &expect->when);
 	}
 	if (!is_string(r->doc, node))
-		return read_fail(r, node, "expected \"end\", \"always\", \"never\" or an object with "
+		return read_fail(r, node,
+				 "expected \"end\", \"always\", \"never\" or an object with "
 				 "\"enter\" or \"event\"");
 	if (!read_word(r, node, words, &at))
 		return false;
@@ -212,7 +217,8 @@ static const struct field expect_fields[] = {
 	{ "that", FIELD_READ, .read = read_that, .required = true },
 	{ "because", FIELD_TEXT, AT(scn_expect, because) },
 };
-static const struct shape expect_shape = { SHAPE(scn_expect, expect_fields), .check = check_expect };
+static const struct shape expect_shape = { SHAPE(scn_expect, expect_fields),
+					   .check = check_expect };
 
 /* --- the file -------------------------------------------------------------- */
 
@@ -234,7 +240,8 @@ static bool check_scenario(struct reader *r, u32 node, void *target)
 	const struct scenario *s = target;
 
 	if (s->nr_lanes == 0)
-		return read_fail(r, member_or_self(r->doc, node, "lanes"), "expected at least one lane");
+		return read_fail(r, member_or_self(r->doc, node, "lanes"),
+				 "expected at least one lane");
 	if (s->nr_ops == 0)
 		return read_fail(r, member_or_self(r->doc, node, "script"),
 				 "expected at least one operation");
@@ -251,6 +258,12 @@ static const struct field limits_fields[] = {
 };
 static const struct shape limits_shape = { SHAPE(scenario, limits_fields) };
 
+static const char default_lanes[] = "{\"lanes\": ["
+	"{\"arch\": \"arm64\", \"path\": \"unbatched\", \"kernel\": \"7.3\"},"
+	"{\"arch\": \"arm64\", \"path\": \"batched\", \"kernel\": \"7.3+anon-batch\"},"
+	"{\"arch\": \"x86_64\", \"path\": \"unbatched\", \"kernel\": \"7.3\"},"
+	"{\"arch\": \"x86_64\", \"path\": \"batched\", \"kernel\": \"7.3+anon-batch\"}]}";
+
 static const struct field scenario_fields[] = {
 	{ "$schema", FIELD_READ, .read = read_schema, .required = true },
 	{ "title", FIELD_TEXT, AT(scenario, title), .required = true },
@@ -259,12 +272,7 @@ static const struct field scenario_fields[] = {
 	{ "teaches", FIELD_TEXTS, LIST(scenario, teaches) },
 	{ "refs", FIELD_TEXTS, LIST(scenario, refs) },
 	{ "machine", FIELD_OBJECT, .shape = &machine_shape, .absent = "{\"machine\": {}}" },
-	{ "lanes", FIELD_LIST, LIST(scenario, lanes), .shape = &lane_shape,
-	  .absent = "{\"lanes\": ["
-		    "{\"arch\": \"arm64\", \"path\": \"unbatched\", \"kernel\": \"7.3\"},"
-		    "{\"arch\": \"arm64\", \"path\": \"batched\", \"kernel\": \"7.3+anon-batch\"},"
-		    "{\"arch\": \"x86_64\", \"path\": \"unbatched\", \"kernel\": \"7.3\"},"
-		    "{\"arch\": \"x86_64\", \"path\": \"batched\", \"kernel\": \"7.3+anon-batch\"}]}" },
+	{ "lanes", FIELD_LIST, LIST(scenario, lanes), .shape = &lane_shape, .absent = default_lanes },
 	{ "world", FIELD_OBJECT, .shape = &world_shape, .required = true },
 	{ "limits", FIELD_OBJECT, .shape = &limits_shape },
 	{ "script", FIELD_LIST, LIST(scenario, ops), .shape = &op_shape, .required = true },

@@ -31,8 +31,8 @@ const struct id_space folio_ids = {
 
 static bool taken(struct reader *r, u32 node, const char *id)
 {
-	return read_fail(r, member_or_self(r->doc, node, "id"), "expected an id of its own; \"%s\" is taken",
-			 id);
+	return read_fail(r, member_or_self(r->doc, node, "id"),
+			 "expected an id of its own; \"%s\" is taken", id);
 }
 
 /* --- machine --------------------------------------------------------------- */
@@ -55,15 +55,18 @@ static bool check_device(struct reader *r, u32 node, void *target)
 			return taken(r, node, device->id);
 	if (device->slots % SWAPFILE_CLUSTER)
 		return read_fail(r, member_or_self(r->doc, node, "slots"),
-				 "expected a multiple of %d, the slots of a cluster", SWAPFILE_CLUSTER);
+				 "expected a multiple of %d, the slots of a cluster",
+				 SWAPFILE_CLUSTER);
 	return true;
 }
 
-static const struct shape device_shape = { SHAPE(scn_device, device_fields), .check = check_device };
+static const struct shape device_shape = { SHAPE(scn_device, device_fields),
+					   .check = check_device };
 
 static const struct field machine_fields[] = {
 	{ "cpus", FIELD_INT, AT(scenario, cpus), .min = 1, .max = 64, .fallback = 1 },
-	{ "tlb_entries", FIELD_INT, AT(scenario, tlb_entries), .min = 1, .max = 4096, .fallback = 64 },
+	{ "tlb_entries", FIELD_INT, AT(scenario, tlb_entries), .min = 1, .max = 4096,
+	  .fallback = 64 },
 	{ "swap", FIELD_LIST, LIST(scenario, devices), .shape = &device_shape,
 	  .absent = "{\"swap\": [{\"id\": \"zram0\"}]}" },
 };
@@ -94,8 +97,8 @@ static bool read_kernel(struct reader *r, u32 node, void *target)
 	if (!is_string(r->doc, node))
 		return read_fail(r, node, "expected the name of a kernel");
 	lane->kernel = kernel_find(r->doc->nodes[node].string);
-	return lane->kernel || unknown_word(r, node, "a kernel", &kernels[0].name, sizeof(kernels[0]),
-					    nr_kernels);
+	return lane->kernel ||
+	       unknown_word(r, node, "a kernel", &kernels[0].name, sizeof(kernels[0]), nr_kernels);
 }
 
 static bool read_features(struct reader *r, u32 node, void *target)
@@ -119,8 +122,10 @@ static bool read_path(struct reader *r, u32 node, void *target)
 
 	if (!is_string(r->doc, node) || !*path || strlen(path) > 32 ||
 	    path[strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789._+-")])
-		return read_fail(r, node, "expected a path such as \"unbatched\": lower-case letters, digits "
-				 "and . _ + -, at most 32");
+		return read_fail(
+			r, node,
+			"expected a path such as \"unbatched\": lower-case letters, digits "
+			"and . _ + -, at most 32");
 	lane->name = read_text(r, node);
 	return lane->name;
 }
@@ -139,7 +144,8 @@ static bool check_lane(struct reader *r, u32 node, void *target)
 	for (u32 i = 0; i + 1 < r->s->nr_lanes; i++)
 		if (strcmp(r->s->lanes[i].name, name) == 0)
 			return read_fail(r, member_or_self(r->doc, node, "path"),
-					 "expected a lane of its own; \"%s\" is there already", name);
+					 "expected a lane of its own; \"%s\" is there already",
+					 name);
 	return true;
 }
 
@@ -185,8 +191,8 @@ static bool check_mm(struct reader *r, u32 node, void *target)
 			return taken(r, node, mm->id);
 		if (r->s->mms[i].asid == mm->asid)
 			return read_fail(r, member_or_self(r->doc, node, "asid"),
-					 "expected an asid of its own; %u is that of \"%s\"", mm->asid,
-					 r->s->mms[i].id);
+					 "expected an asid of its own; %u is that of \"%s\"",
+					 mm->asid, r->s->mms[i].id);
 	}
 	return true;
 }
@@ -203,9 +209,9 @@ static const struct shape mm_shape = { SHAPE(scn_mm, mm_fields), .check = check_
 
 static bool page_aligned(struct reader *r, u32 node, const char *key, u64 va)
 {
-	return va % PAGE_SIZE == 0 ||
-	       read_fail(r, member_or_self(r->doc, node, key), "expected the address of a page: a multiple "
-			 "of 0x1000");
+	return va % PAGE_SIZE == 0 || read_fail(r, member_or_self(r->doc, node, key),
+						"expected the address of a page: a multiple "
+						"of 0x1000");
 }
 
 static bool check_vma(struct reader *r, u32 node, void *target)
@@ -215,7 +221,8 @@ static bool check_vma(struct reader *r, u32 node, void *target)
 	if (!page_aligned(r, node, "start", vma->start) || !page_aligned(r, node, "end", vma->end))
 		return false;
 	if (vma->end <= vma->start)
-		return read_fail(r, member_or_self(r->doc, node, "end"), "expected an end above the start");
+		return read_fail(r, member_or_self(r->doc, node, "end"),
+				 "expected an end above the start");
 	if (vma->pgoff == UINT64_MAX)
 		vma->pgoff = vma->start >> PAGE_SHIFT;
 	return true;
@@ -223,9 +230,11 @@ static bool check_vma(struct reader *r, u32 node, void *target)
 
 static const struct field vma_fields[] = {
 	{ "mm", FIELD_REF, AT(scn_vma, mm), .ids = &mm_ids, .required = true },
-	{ "start", FIELD_HEX, AT(scn_vma, start), .min = PAGE_SIZE, .max = MAX_VA, .required = true },
+	{ "start", FIELD_HEX, AT(scn_vma, start), .min = PAGE_SIZE, .max = MAX_VA,
+	  .required = true },
 	{ "end", FIELD_HEX, AT(scn_vma, end), .min = PAGE_SIZE, .max = VA_END, .required = true },
-	{ "pgoff", FIELD_HEX, AT(scn_vma, pgoff), .max = VA_END >> PAGE_SHIFT, .fallback = UINT64_MAX },
+	{ "pgoff", FIELD_HEX, AT(scn_vma, pgoff), .max = VA_END >> PAGE_SHIFT,
+	  .fallback = UINT64_MAX },
 	{ "write", FIELD_BIT, AT(scn_vma, flags), .bit = VM_WRITE, .fallback = true },
 	{ "locked", FIELD_BIT, AT(scn_vma, flags), .bit = VM_LOCKED },
 	{ "droppable", FIELD_BIT, AT(scn_vma, flags), .bit = VM_DROPPABLE },
@@ -267,15 +276,17 @@ static bool read_flags(struct reader *r, u32 node, void *target)
 
 		if (!is_string(r->doc, child))
 			return read_fail(r, child, "expected the name of a folio flag");
-		while (i < NR_FOLIO_FLAGS && strcmp(folio_flag_names[i], word) != 0)
+		while (i < NR_FOLIO_FLAGS && strcmp(scn_flag_names[i], word) != 0)
 			i++;
 		if (i == PG_zero_filled || i == PG_isolated || i == PG_swapcache)
-			return read_fail(r, child, "expected the folio's key \"%s\" instead of this flag",
-					 i == PG_zero_filled ? "fill" : i == PG_isolated ? "isolated" :
-					 "swap");
+			return read_fail(r, child,
+					 "expected the folio's key \"%s\" instead of this flag",
+					 i == PG_zero_filled ? "fill" :
+					 i == PG_isolated    ? "isolated" :
+							       "swap");
 		if (i == NR_FOLIO_FLAGS)
-			return unknown_word(r, child, "a folio flag", folio_flag_names,
-					    sizeof(folio_flag_names[0]), NR_FOLIO_FLAGS);
+			return unknown_word(r, child, "a folio flag", scn_flag_names,
+					    sizeof(scn_flag_names[0]), NR_FOLIO_FLAGS);
 		folio->flags |= 1u << i;
 	}
 	return true;
@@ -288,10 +299,12 @@ static bool check_cached(struct reader *r, u32 node, void *target)
 
 	node = member_or_self(r->doc, node, "slot");
 	if (folio->slot & ((1u << folio->order) - 1))
-		return read_fail(r, node, "expected a multiple of %u, the folio's pages", 1u << folio->order);
+		return read_fail(r, node, "expected a multiple of %u, the folio's pages",
+				 1u << folio->order);
 	if (end > r->s->devices[folio->device].slots)
 		return read_fail(r, node, "expected %llu slots from here on; \"%s\" ends at %u",
-				 (unsigned long long)nr_pages(folio), r->s->devices[folio->device].id,
+				 (unsigned long long)nr_pages(folio),
+				 r->s->devices[folio->device].id,
 				 r->s->devices[folio->device].slots);
 	return true;
 }
@@ -323,8 +336,9 @@ static bool check_name(struct reader *r, u32 node, const struct scn_folio *folio
 	char last = folio->id[strlen(folio->id) - 1];
 
 	if (folio->count > 1 && last >= '0' && last <= '9')
-		return read_fail(r, member_or_self(r->doc, node, "id"),
-				 "expected an id without a digit at its end: its folios are numbered");
+		return read_fail(
+			r, member_or_self(r->doc, node, "id"),
+			"expected an id without a digit at its end: its folios are numbered");
 	for (u32 i = 0; i + 1 < r->s->nr_folios; i++)
 		if (names_meet(&r->s->folios[i], folio))
 			return taken(r, node, folio->id);
@@ -351,10 +365,12 @@ static bool check_folio(struct reader *r, u32 node, void *target)
 	if (!check_name(r, node, folio))
 		return false;
 	if (pfn & ((1u << folio->order) - 1))
-		return read_fail(r, place, "expected a multiple of 0x%x: a folio of order %u is aligned",
+		return read_fail(r, place,
+				 "expected a multiple of 0x%x: a folio of order %u is aligned",
 				 1u << folio->order, folio->order);
 	if (pfn + nr_pages(folio) > UINT32_MAX)
-		return read_fail(r, place, "expected %llu page frames below 0xffffffff from here on",
+		return read_fail(r, place,
+				 "expected %llu page frames below 0xffffffff from here on",
 				 (unsigned long long)nr_pages(folio));
 	folio->pfn = (u32)pfn;
 	return true;
@@ -383,8 +399,8 @@ static bool check_va(struct reader *r, u32 node, u64 va, u64 pages)
 		return false;
 	if (va + pages * PAGE_SIZE > VA_END)
 		return read_fail(r, member_or_self(r->doc, node, "va"),
-				 "expected %llu pages from here on below 0x%llx", (unsigned long long)pages,
-				 (unsigned long long)VA_END);
+				 "expected %llu pages from here on below 0x%llx",
+				 (unsigned long long)pages, (unsigned long long)VA_END);
 	return true;
 }
 
@@ -401,7 +417,8 @@ static bool check_map(struct reader *r, u32 node, void *target)
 		return read_fail(r, place, "expected no pages: a group of folios is mapped whole");
 	}
 	if (map->last >= pages)
-		return read_fail(r, place, "expected pages within 0..%u of folio \"%s\"", pages - 1, folio->id);
+		return read_fail(r, place, "expected pages within 0..%u of folio \"%s\"", pages - 1,
+				 folio->id);
 	return check_va(r, node, map->va, (u64)folio->count * (map->last - map->first + 1));
 }
 
@@ -426,13 +443,14 @@ static bool check_slot(struct reader *r, u32 node, void *target)
 	const struct scn_device *device = &r->s->devices[slot->device];
 
 	return slot->last < device->slots ||
-	       read_fail(r, member_or_self(r->doc, node, "slots"), "expected slots within 1..%u of \"%s\"",
-			 device->slots - 1, device->id);
+	       read_fail(r, member_or_self(r->doc, node, "slots"),
+			 "expected slots within 1..%u of \"%s\"", device->slots - 1, device->id);
 }
 
 static const struct field slot_fields[] = {
 	{ "device", FIELD_REF, AT(scn_slot, device), .ids = &device_ids, .required = true },
-	{ "slots", FIELD_RANGE, AT(scn_slot, first), .min = 1, .max = MAX_COUNT - 1, .required = true },
+	{ "slots", FIELD_RANGE, AT(scn_slot, first), .min = 1, .max = MAX_COUNT - 1,
+	  .required = true },
 	{ "count", FIELD_INT, AT(scn_slot, count), .max = 0xffff, .fallback = 1 },
 };
 static const struct shape slot_shape = { SHAPE(scn_slot, slot_fields), .check = check_slot };
@@ -442,8 +460,8 @@ static bool check_tlb(struct reader *r, u32 node, void *target)
 	const struct scn_tlb *tlb = target;
 
 	if (tlb->cpu >= r->s->cpus)
-		return read_fail(r, member_or_self(r->doc, node, "cpu"), "expected a CPU within 0..%u",
-				 r->s->cpus - 1);
+		return read_fail(r, member_or_self(r->doc, node, "cpu"),
+				 "expected a CPU within 0..%u", r->s->cpus - 1);
 	return check_va(r, node, tlb->va, tlb->pages);
 }
 

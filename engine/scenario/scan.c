@@ -47,6 +47,7 @@ static void make_printable(char *text)
 	}
 }
 
+__attribute__((format(printf, 3, 0)))
 static void error_vset(struct error *err, size_t at, const char *format, va_list args)
 {
 	if (at < sizeof(err->text))
@@ -90,6 +91,7 @@ static void pointer(const struct json *doc, u32 node, char *buf, size_t size)
 	}
 }
 
+__attribute__((format(printf, 5, 0)))
 static void fail_at(const struct json *doc, u32 node, struct json_place at, struct error *err,
 		    const char *format, va_list args)
 {
@@ -217,7 +219,9 @@ static bool scan_unicode_escape(struct scanner *s)
 	if (value >= 0xd800 && value < 0xe000) {
 		low = value < 0xdc00 ? hex4(s, s->p + 6) : NONE;
 		if (low == NONE || low < 0xdc00 || low >= 0xe000)
-			return fail(s, "\\u%04x is half of a surrogate pair; its other half is missing", value);
+			return fail(
+				s, "\\u%04x is half of a surrogate pair; its other half is missing",
+				value);
 		ascii(s, 6);
 	}
 	ascii(s, 6);
@@ -250,7 +254,8 @@ static bool scan_string(struct scanner *s, bool *escaped)
 			continue;
 		}
 		if (*s->p < 0x20)
-			return fail(s, "a string must not hold the raw byte 0x%02x; write \\u%04x", *s->p, *s->p);
+			return fail(s, "a string must not hold the raw byte 0x%02x; write \\u%04x",
+				    *s->p, *s->p);
 		len = utf8_len(s->p, s->end);
 		if (!len)
 			return fail(s, "byte 0x%02x is not valid UTF-8", *s->p);
@@ -308,13 +313,16 @@ static bool scan_number(struct scanner *s)
 		if (scan_digits(s) == 0)
 			return expected(s, "a digit after the decimal point");
 	}
-	if (s->p < s->end && (*s->p == 'e' || *s->p == 'E') && !scan_exponent(s, &exponent, &negative))
+	if (s->p < s->end && (*s->p == 'e' || *s->p == 'E') &&
+	    !scan_exponent(s, &exponent, &negative))
 		return false;
 	if (s->p - start <= MAX_NUMBER && (negative || exponent + digits <= MAX_EXPONENT))
 		return true;
 	s->at = at;
-	return fail(s, s->p - start > MAX_NUMBER ? "expected a number of at most %d characters" :
-		    "expected a number below 1e%d", s->p - start > MAX_NUMBER ? MAX_NUMBER : MAX_EXPONENT);
+	return fail(s,
+		    s->p - start > MAX_NUMBER ? "expected a number of at most %d characters" :
+						"expected a number below 1e%d",
+		    s->p - start > MAX_NUMBER ? MAX_NUMBER : MAX_EXPONENT);
 }
 
 /* --- values ---------------------------------------------------------------- */
@@ -322,7 +330,8 @@ static bool scan_number(struct scanner *s)
 static bool scan_value(struct scanner *s, u32 parent, const struct json_node *member);
 
 /* A value begins: its number, or NONE when memory is out. */
-static u32 add_node(struct scanner *s, u32 parent, const struct json_node *member, enum json_kind kind)
+static u32 add_node(struct scanner *s, u32 parent, const struct json_node *member,
+		    enum json_kind kind)
 {
 	struct json *doc = s->doc;
 	struct json_node *node;
@@ -385,7 +394,8 @@ static bool scan_children(struct scanner *s, u32 node, char close)
 			ascii(s, 1);
 		skip_space(s);
 		if (close == '}' && s->doc->nodes[node].nr == JSON_MAX_MEMBERS)
-			return fail(s, "expected at most %d members in an object", JSON_MAX_MEMBERS);
+			return fail(s, "expected at most %d members in an object",
+				    JSON_MAX_MEMBERS);
 		if (close == '}' && !scan_key(s, &member))
 			return false;
 		if (!scan_value(s, node, &member))
@@ -405,7 +415,7 @@ static bool scan_word(struct scanner *s, const char *word)
 	size_t len = strlen(word);
 
 	if ((size_t)(s->end - s->p) < len || memcmp(s->p, word, len) != 0)
-		return expected(s, "a value");
+		return expected(s, "true, false or null");
 	ascii(s, (u32)len);
 	return true;
 }

@@ -122,14 +122,15 @@ struct scenario *scenario_open(const char *arg, struct error *err)
 		return load_file(arg, err);
 	for (u32 i = 0; i < nr_bundled_scenarios; i++)
 		if (strcmp(bundled_scenarios[i].name, arg) == 0)
-			return scenario_load(arg, bundled_scenarios[i].bytes, bundled_scenarios[i].len, err);
+			return scenario_load(arg, bundled_scenarios[i].bytes,
+					     bundled_scenarios[i].len, err);
 	near = suggest(arg, &bundled_scenarios[0].name, sizeof(bundled_scenarios[0]),
 		       nr_bundled_scenarios);
 	if (near)
 		error_set(err, "%s: expected a bundled scenario (did you mean \"%s\"?)", arg, near);
 	else
-		error_set(err, "%s: expected a bundled scenario (see \"folioscope list\"), a file with a '/' "
-			  "or \".json\" in its name, or -", arg);
+		error_set(err, "%s: expected a bundled scenario (folioscope list), a file with a '/' "
+			  "or .json in its name, or -", arg);
 	return NULL;
 }
 
@@ -169,9 +170,11 @@ static bool no_such_lane(const struct scenario *s, const char *glob, struct erro
 	char names[256] = "";
 
 	if (near)
-		return error_set(err, "%s: no lane fits \"%s\" (did you mean \"%s\"?)", s->file, glob, near);
+		return error_set(err, "%s: no lane fits \"%s\" (did you mean \"%s\"?)", s->file,
+				 glob, near);
 	for (u32 i = 0, n = 0; i < s->nr_lanes && n < sizeof(names); i++)
-		n += (u32)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "", s->lanes[i].name);
+		n += (u32)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
+				   s->lanes[i].name);
 	return error_set(err, "%s: no lane fits \"%s\"; there are %s", s->file, glob, names);
 }
 
@@ -245,9 +248,11 @@ bool scenario_set_feature(struct scenario *s, const char *setting, struct error 
 		memcpy(name, setting, (size_t)(equals - setting));
 	feature = cpu_feature_find(name);
 	if (feature == NR_CPU_FEATURES) {
-		near = suggest(name, &cpu_features[0].name, sizeof(cpu_features[0]), NR_CPU_FEATURES);
+		near = suggest(name, &cpu_features[0].name, sizeof(cpu_features[0]),
+			       NR_CPU_FEATURES);
 		return error_set(err, "%s: unknown CPU feature%s%s%s", setting,
-				 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+				 near ? " (did you mean \"" : "", near ? near : "",
+				 near ? "\"?)" : "");
 	}
 	for (u32 i = 0; i < s->nr_lanes; i++) {
 		s->lanes[i].features &= ~(1u << feature);

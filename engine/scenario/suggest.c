@@ -32,8 +32,8 @@ static u32 distance(const char *a, size_t len_a, const char *b, size_t len_b)
 			char x = lower(a[i - 1]), y = lower(b[j - 1]);
 
 			now[j] = min3(up[j] + 1, now[j - 1] + 1, up[j - 1] + (x != y));
-			if (i > 1 && j > 1 && x != y && x == lower(b[j - 2]) && lower(a[i - 2]) == y &&
-			    up2[j - 2] + 1 < now[j])
+			if (i > 1 && j > 1 && x != y && x == lower(b[j - 2]) &&
+			    lower(a[i - 2]) == y && up2[j - 2] + 1 < now[j])
 				now[j] = up2[j - 2] + 1;
 		}
 	}

@@ -21,7 +21,7 @@ struct moment {
 	const struct step *step;
 	const struct names *names;
 	u32 folio;		/* of the step's page, else the running task's, or NONE */
-	u32 ptes;		/* entries that the step changed */
+	u32 ptes;		/* entries that the step changed: 0, 1, or 2 for more */
 	u64 old, new;		/* of the first of them */
 };
 
@@ -42,20 +42,20 @@ static void find_changed_ptes(struct moment *at)
 {
 	const u64 *pte = state_pte(at->s, 0);
 	u32 first = at->s->at[ARRAY_PTE];
-	u32 last_seen = NONE;
+	u32 shown = NONE;
 	u32 nr;
 	const struct delta *delta = trace_deltas(at->c->trace, at->c->pos - 1, &nr);
 
-	for (u32 i = 0; i < nr; i++) {
-		u32 half = delta[i].word - first;
+	for (u32 i = 0; i < nr && at->ptes < 2; i++) {
+		u32 changed = (delta[i].word - first) / 2;
 
-		if (half / 2 >= at->s->nr[ARRAY_PTE] || half / 2 == last_seen)
+		if (changed >= at->s->nr[ARRAY_PTE] || changed == shown)
 			continue;
-		last_seen = half / 2;
 		if (at->ptes++)
 			continue;
-		at->new = pte[half / 2];
-		cursor_changed64(at->c, pte + half / 2, &at->old);
+		shown = changed;
+		at->new = pte[changed];
+		cursor_changed64(at->c, pte + changed, &at->old);
 	}
 }
 
@@ -72,9 +72,12 @@ static struct moment moment_of(const struct cursor *c, const struct names *names
 	return at;
 }
 
-static const char *folio_called(const struct moment *at, char *buf)
+static void add_folio(const struct moment *at, struct text *text)
 {
-	return at->folio == NONE ? "(none)" : at->names->folio(at->names->ctx, at->folio, buf);
+	char name[32];
+
+	add(text, "%s", at->folio == NONE ? "(none)" :
+	    at->names->folio(at->names->ctx, at->folio, name));
 }
 
 static void add_page(const struct moment *at, struct text *text)
@@ -106,9 +109,36 @@ static void add_run(const struct moment *at, struct text *text)
 	    at->names->folio(at->names->ctx, folio, name));
 }
 
-static void add_count(const struct moment *at, struct text *text, const char *one, const char *many)
+static void add_nr(const struct moment *at, struct text *text)
 {
-	add(text, "%" PRIu32 " %s", at->step->arg, at->step->arg == 1 ? one : many);
+	add(text, "%" PRIu32, at->step->arg);
+}
+
+static void add_pages(const struct moment *at, struct text *text)
+{
+	add(text, "%" PRIu32 " %s", at->step->arg, at->step->arg == 1 ? "page" : "pages");
+}
+
+static void add_entries(const struct moment *at, struct text *text)
+{
+	add(text, "%" PRIu32 " %s", at->step->arg, at->step->arg == 1 ? "entry" : "entries");
+}
+
+static void add_cpu(const struct moment *at, struct text *text)
+{
+	add(text, "CPU %" PRIu32, at->step->arg);
+}
+
+static void add_slot(const struct moment *at, struct text *text)
+{
+	char name[32];
+
+	add(text, "%s", slot_text(at->s, at->step->arg, name, sizeof(name)));
+}
+
+static void add_op(const struct moment *at, struct text *text)
+{
+	add(text, "%s", at->names->op(at->names->ctx, at->step->arg));
 }
 
 static void add_raw(struct text *text, u64 pte)
@@ -117,6 +147,16 @@ static void add_raw(struct text *text, u64 pte)
 		add(text, "0x%016" PRIx64, pte);
 	else
 		add(text, "0");
+}
+
+static void add_old(const struct moment *at, struct text *text)
+{
+	add_raw(text, at->old);
+}
+
+static void add_new(const struct moment *at, struct text *text)
+{
+	add_raw(text, at->new);
 }
 
 static void add_mapcount(const struct moment *at, struct text *text)
@@ -150,47 +190,29 @@ static void add_choice(const struct moment *at, struct text *text, const char *h
 		add(text, "%.*s", (int)(len - one - 1), bar + 1);
 }
 
-static bool is_hole(const char *hole, size_t len, const char *name)
-{
-	return strlen(name) == len && memcmp(hole, name, len) == 0;
-}
+static const struct {
+	const char *name;
+	void (*add)(const struct moment *at, struct text *text);
+} holes[] = {
+	{ "page", add_page }, { "run", add_run }, { "folio", add_folio }, { "nr", add_nr },
+	{ "pages", add_pages }, { "entries", add_entries }, { "cpu", add_cpu }, { "mm", add_mm },
+	{ "slot", add_slot }, { "op", add_op }, { "old", add_old }, { "new", add_new },
+	{ "ref", add_refcount }, { "map", add_mapcount },
+};
 
 static void fill(const struct moment *at, struct text *text, const char *hole, size_t len)
 {
-	char name[32];
-
-	if (is_hole(hole, len, "page"))
-		add_page(at, text);
-	else if (is_hole(hole, len, "run"))
-		add_run(at, text);
-	else if (is_hole(hole, len, "folio"))
-		add(text, "%s", folio_called(at, name));
-	else if (is_hole(hole, len, "nr"))
-		add(text, "%" PRIu32, at->step->arg);
-	else if (is_hole(hole, len, "pages"))
-		add_count(at, text, "page", "pages");
-	else if (is_hole(hole, len, "entries"))
-		add_count(at, text, "entry", "entries");
-	else if (is_hole(hole, len, "cpu"))
-		add(text, "CPU %" PRIu32, at->step->arg);
-	else if (is_hole(hole, len, "op"))
-		add(text, "%s", at->names->op(at->names->ctx, at->step->arg));
-	else if (is_hole(hole, len, "mm"))
-		add_mm(at, text);
-	else if (is_hole(hole, len, "slot"))
-		add(text, "%s", slot_text(at->s, at->step->arg, name, sizeof(name)));
-	else if (is_hole(hole, len, "old"))
-		add_raw(text, at->old);
-	else if (is_hole(hole, len, "new"))
-		add_raw(text, at->new);
-	else if (is_hole(hole, len, "ref"))
-		add_refcount(at, text);
-	else if (is_hole(hole, len, "map"))
-		add_mapcount(at, text);
-	else if (memchr(hole, '|', len))
+	if (memchr(hole, '|', len)) {
 		add_choice(at, text, hole, len);
-	else
-		add(text, "{%.*s}", (int)len, hole);
+		return;
+	}
+	for (u32 i = 0; i < NR_OF(holes); i++) {
+		if (strlen(holes[i].name) == len && memcmp(holes[i].name, hole, len) == 0) {
+			holes[i].add(at, text);
+			return;
+		}
+	}
+	add(text, "{%.*s}", (int)len, hole);	/* a mistake in the tables: let it be seen */
 }
 
 static void fill_all(const struct moment *at, struct text *text, const char *format)

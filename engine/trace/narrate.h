@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A step in words, from the texts in the event tables and the state at that moment. */
+/*
+ * A step in words, from the texts in the event tables and the state at that moment.
+ * Holes in the texts:
+ *
+ *	{page}		page 2 of A		{cpu}		CPU arg
+ *	{run}		pages 2 to 5 of A	{slot}		0:0x1000, of slot[arg]
+ *	{folio}		A: the page's folio,	{op}		script operation arg
+ *			or the task's		{mm}		of the CPU that runs
+ *	{nr}		arg			{ref} {map}	the folio's counts, after
+ *	{pages}		1 page, 16 pages	{old} {new}	the first entry changed
+ *	{entries}	1 entry, 16 entries	{is|are}	the first if arg is 1
+ *
+ * A step that changes exactly one page-table entry says from what to what at its end.
+ */
 #ifndef TRACE_NARRATE_H
 #define TRACE_NARRATE_H
 

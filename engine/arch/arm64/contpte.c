@@ -56,7 +56,8 @@ __mirrored void contpte_convert(struct machine *m, u32 pte, pte_t val)
 			val = arm64_pte_mkyoung(val);
 	}
 	if (!(m->features >> FEATURE_bbml3 & 1))
-		__flush_tlb_range(m, pte_mm(m, pte), va, va + CONT_PTE_SIZE, TLBF_NOWALKCACHE, page);
+		__flush_tlb_range(m, pte_mm(m, pte), va, va + CONT_PTE_SIZE, TLBF_NOWALKCACHE,
+				  page);
 	for (u32 i = 0; i < CONT_PTES; i++)
 		pte_store(m, start + i, arm64_pte_advance_pfn(val, i), EV_contpte_block_written);
 }

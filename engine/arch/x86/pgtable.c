@@ -258,7 +258,7 @@ static const struct pte_field protnone_fields[] = {
 	{ "pkey", 62, 59, "protection key" },
 	{ "SavedDirty", 58, 58, "written to, while the entry is read-only (software)" },
 	{ "-", 57, 52, "ignored" },
-	{ "pfn", 51, 12, "page frame number, every bit inverted against speculation (L1TF)" },
+	{ "~pfn", 51, 12, "page frame number, stored inverted against speculation (L1TF)" },
 	{ "SoftDirty", 11, 11, "written to since the last clear_refs (software)" },
 	{ "UFFD", 10, 10, "userfaultfd watches writes (software)" },
 	{ "Special", 9, 9, "no struct page behind it to count (software)" },
@@ -275,7 +275,7 @@ static const struct pte_field protnone_fields[] = {
 
 static const struct pte_field swap_fields[] = {
 	{ "type", 63, 59, "number of the swap device" },
-	{ "offset", 58, 9, "slot on the swap device, every bit inverted against speculation (L1TF)" },
+	{ "~offset", 58, 9, "slot on the swap device, stored inverted against speculation (L1TF)" },
 	{ "PROTNONE", 8, 8, "must be zero: set, the entry would count as present" },
 	{ "PSE", 7, 7, "must be zero" },
 	{ "-", 6, 4, "must be zero" },
@@ -287,7 +287,7 @@ static const struct pte_field swap_fields[] = {
 
 static const struct pte_field softleaf_fields[] = {
 	{ "type", 63, 59, "kind of special entry" },
-	{ "offset", 58, 9, "what the type says (pfn and flags, or marker bits), every bit inverted" },
+	{ "~offset", 58, 9, "what the type says: pfn and flags, or marker bits; stored inverted" },
 	{ "PROTNONE", 8, 8, "must be zero: set, the entry would count as present" },
 	{ "PSE", 7, 7, "must be zero" },
 	{ "-", 6, 4, "must be zero" },
@@ -299,10 +299,10 @@ static const struct pte_field softleaf_fields[] = {
 
 static const struct pte_field migration_fields[] = {
 	{ "type", 63, 59, "read, read exclusive or write" },
-	{ "-", 58, 45, "unused part of the offset, inverted" },
-	{ "D", 44, 44, "was dirty, inverted" },
-	{ "A", 43, 43, "was young, inverted" },
-	{ "pfn", 42, 9, "page frame that is being moved, every bit inverted" },
+	{ "~-", 58, 45, "unused part of the offset, stored inverted" },
+	{ "~D", 44, 44, "was dirty, stored inverted" },
+	{ "~A", 43, 43, "was young, stored inverted" },
+	{ "~pfn", 42, 9, "page frame that is being moved, stored inverted" },
 	{ "PROTNONE", 8, 8, "must be zero: set, the entry would count as present" },
 	{ "PSE", 7, 7, "must be zero" },
 	{ "-", 6, 4, "must be zero" },

@@ -33,7 +33,8 @@ void x86_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void x86_flush_tlb_mm(struct machine *m, u32 mm);
 
 __mirrored void arch_tlbbatch_flush(struct machine *m);
-__mirrored void flush_tlb_mm_range(struct machine *m, u32 mm, u64 start, u64 end, bool freed_tables);
+__mirrored void flush_tlb_mm_range(struct machine *m, u32 mm, u64 start, u64 end,
+				   bool freed_tables);
 __mirrored void native_flush_tlb_multi(struct machine *m, u64 cpumask,
 				       const struct flush_tlb_info *info);
 __mirrored void flush_tlb_func(struct machine *m, const struct flush_tlb_info *info);

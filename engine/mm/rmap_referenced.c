@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "mm/internal.h"
+
+/* How many PTEs from the one the walk stands on continue it. */
+static u32 run_length(struct machine *m, const struct page_vma_mapped_walk *pvmw)
+{
+	u64 address = m->task->walk_address, end = (address | (PMD_SIZE - 1)) + 1;
+	pte_t pteval;
+
+	if (!folio_test_large(pvmw->folio))
+		return 1;
+	if (end > pvmw->vma->end)
+		end = pvmw->vma->end;
+	pteval = m->arch->ptep_get(m, m->task->walk_pte);
+	return folio_pte_batch_flags(m, pvmw->folio, m->task->walk_pte, pteval,
+				     (u32)((end - address) >> PAGE_SHIFT), 0);
+}
+
+/* mm/rmap.c:folio_referenced_one; reduced: no MGLRU, no mlock, no exiting process */
+__mirrored bool folio_referenced_one(struct machine *m, const struct folio *folio,
+				     const struct vma *vma)
+{
+	const struct page_vma_mapped_walk pvmw = { .folio = folio, .vma = vma };
+	const struct task *task = m->task;
+	bool referenced = false;
+	u32 nr, ptes = 0;
+
+	enter(m, EV_folio_referenced_one, folio->page, folio_nr_pages(folio));
+	page_vma_mapped_walk_start(m, &pvmw, 0);
+	while (page_vma_mapped_walk(m, &pvmw)) {
+		nr = run_length(m, &pvmw);
+		referenced |= m->arch->clear_flush_young_ptes(m, task->walk_pte, nr);
+		ptes += nr;
+		if (ptes == folio_nr_pages(folio)) {
+			page_vma_mapped_walk_done(m);
+			break;
+		}
+		put(m, &task->walk_pte, task->walk_pte + nr - 1);
+		put64(m, &task->walk_address, task->walk_address + (nr - 1) * PAGE_SIZE);
+	}
+	return referenced;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Judge a run: what had to hold, where it did not, and how to look at that moment. */
+#include <stdio.h>
+#include <string.h>
+
+#include <fnmatch.h>
+
+#include "scenario/expr.h"
+#include "scenario/run.h"
+
+struct judge {
+	const struct run *run;
+	const struct lane *lane;
+	const struct scn_expect *expect;
+	void (*fail)(void *ctx, const struct verdict *v);
+	void *ctx;
+	u32 failed;
+};
+
+static struct expr_env env_of(const struct judge *j, const struct mm_state *state, u64 step)
+{
+	return (struct expr_env){
+		.scenario = j->run->scenario, .state = state, .lane = j->lane->spec,
+		.lanes = j->run->lanes, .nr_lanes = j->run->nr_lanes, .step = step,
+	};
+}
+
+/* The expectation in words: "EXPR at the end", "never EXPR", "EXPR at try_to_unmap, time 2". */
+static void in_words(const struct judge *j, char *buf, size_t size)
+{
+	const struct scn_expect *x = j->expect;
+	int n;
+
+	if (x->at == EXPECT_END || x->at == EXPECT_ALWAYS || x->at == EXPECT_NEVER) {
+		snprintf(buf, size, "%s%.500s%s", x->at == EXPECT_NEVER ? "never " : "", x->that,
+			 x->at == EXPECT_END	? " at the end" :
+			 x->at == EXPECT_ALWAYS ? " always" :
+						  "");
+		return;
+	}
+	n = snprintf(buf, size, "%.500s at %s", x->that, event_info[x->when.event].name);
+	if (x->when.folio != NONE)
+		n += snprintf(buf + n, size - (size_t)n, " of folio %s",
+			      j->run->scenario->folios[x->when.folio].id);
+	if (x->when.page != NONE)
+		n += snprintf(buf + n, size - (size_t)n, " of page %u", x->when.page);
+	if (x->when.nth > 1)
+		snprintf(buf + n, size - (size_t)n, ", time %u", x->when.nth);
+}
+
+static void report(struct judge *j, u64 step, const char *but)
+{
+	const struct scn_expect *x = j->expect;
+	const char *file = j->run->scenario->file;
+	char what[640];
+	struct verdict v;
+
+	in_words(j, what, sizeof(what));
+	snprintf(v.text, sizeof(v.text),
+		 "%.100s:%u: %s step %llu: expected %.300s, but %.300s\n%s%.120s%s"
+		 "folioscope %.100s --at %s:%llu",
+		 file, x->line, j->lane->spec->name, (unsigned long long)step, what, but,
+		 x->because ? "because " : "", x->because ? x->because : "", x->because ? "\n" : "",
+		 file, j->lane->spec->name, (unsigned long long)step);
+	j->failed++;
+	j->fail(j->ctx, &v);
+}
+
+/* True: as expected. Else the failure is reported. */
+static bool holds(struct judge *j, const struct mm_state *state, u64 step)
+{
+	struct expr_env env = env_of(j, state, step);
+	struct error why;
+	char but[400];
+	s64 value;
+
+	if (!expr_eval(j->expect->expr, &env, &value, &why)) {
+		report(j, step, why.text);
+		return false;
+	}
+	if (!!value == (j->expect->at != EXPECT_NEVER))
+		return true;
+	expr_explain(j->expect->expr, &env, but, sizeof(but));
+	report(j, step, *but ? but : "it is a constant");
+	return false;
+}
+
+static void judge_end(struct judge *j)
+{
+	holds(j, (const struct mm_state *)(const void *)j->lane->words, j->lane->steps);
+}
+
+/* The first moment that is wrong is enough. */
+static void judge_every(struct judge *j)
+{
+	struct cursor c;
+
+	if (!cursor_open(&c, j->lane->trace)) {
+		report(j, 0, "there is no memory to look");
+		return;
+	}
+	for (u32 pos = 0; pos <= trace_nr_steps(j->lane->trace); pos++) {
+		cursor_seek(&c, pos);
+		if (!holds(j, c.live, pos))
+			break;
+	}
+	cursor_close(&c);
+}
+
+static bool when_matches(const struct judge *j, const struct scn_when *when,
+			 const struct step *step)
+{
+	const struct scenario *s = j->run->scenario;
+	const struct mm_state *state = trace_start(j->lane->trace);
+	u32 folio;
+
+	if (step->event != when->event)
+		return false;
+	if (when->page == NONE && when->folio == NONE)
+		return true;
+	folio = page_folio(state, step->page);
+	if (folio == NONE)
+		return false;
+	if (when->page != NONE && step->page - state_folio(state, folio)->page != when->page)
+		return false;
+	return when->folio == NONE ||
+	       folio - scn_folio_state(s, when->folio) < s->folios[when->folio].count;
+}
+
+static void judge_when(struct judge *j)
+{
+	const struct trace *t = j->lane->trace;
+	u32 left = j->expect->when.nth, pos = 0;
+	struct cursor c;
+
+	while (left && pos < trace_nr_steps(t))
+		left -= when_matches(j, &j->expect->when, trace_step(t, pos++));
+	if (left) {
+		report(j, pos, "that never happens");
+		return;
+	}
+	if (!cursor_open(&c, t)) {
+		report(j, pos, "there is no memory to look");
+		return;
+	}
+	cursor_seek(&c, pos);
+	holds(j, c.live, pos);
+	cursor_close(&c);
+}
+
+static void judge_lane(struct judge *j)
+{
+	if (j->expect->at == EXPECT_END)
+		judge_end(j);
+	else if (!j->lane->trace)
+		report(j, j->lane->steps, "its steps were not recorded");
+	else if (j->expect->at == EXPECT_WHEN)
+		judge_when(j);
+	else
+		judge_every(j);
+}
+
+u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx)
+{
+	struct judge j = { .run = run, .fail = fail, .ctx = ctx };
+	const struct scenario *s = run->scenario;
+
+	for (u32 i = 0; i < s->nr_expects; i++) {
+		j.expect = &s->expects[i];
+		for (u32 k = 0; k < run->nr_lanes; k++) {
+			j.lane = &run->lanes[k];
+			if (!j.expect->lane || fnmatch(j.expect->lane, j.lane->spec->name, 0) == 0)
+				judge_lane(&j);
+		}
+	}
+	return j.failed;
+}
