@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+#   make run      build it and open the explorer on its first lesson
+#   make check    every test; the last line is "N passed, N failed"
+#   make help     the other targets
+#
+# CC CFLAGS CPPFLAGS LDFLAGS LDLIBS and the directories are the user's. Flags that the
+# program cannot do without come after them.
+
+CC ?= cc
+PKG_CONFIG ?= pkg-config
+INSTALL ?= install
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
+WERROR ?=
+FUZZ_SECONDS ?= 60
+
+# VARIANT=NAME builds in build/NAME.
+VARIANT ?=
+O ?= build$(addprefix /,$(VARIANT))
+variants := asan ubsan lto O0 clang
+ifneq ($(filter-out $(variants),$(VARIANT)),)
+$(error VARIANT=$(VARIANT): expected one of $(variants))
+endif
+
+flags_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+flags_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
+flags_lto := -O3 -flto=auto
+flags_O0 := -O0
+cc_clang := clang
+ifneq ($(cc_$(VARIANT)),)
+CC := $(cc_$(VARIANT))
+endif
+CFLAGS ?= -O2 -g
+
+# What must be installed, as Debian calls it.
+build_packages := build-essential pkg-config libncurses-dev libunwind-dev libcjson-dev
+check_packages := libcmocka-dev libvterm-dev tmux
+fuzz_packages := clang libclang-rt-dev
+
+# Sources
+
+engine_c := $(sort $(wildcard engine/*/*.c engine/arch/*/*.c))
+tui_c := $(sort $(wildcard tui/*.c tui/panes/*.c))
+unit_c := $(sort $(wildcard tests/unit/*_test.c))
+unit_help_c := $(filter-out $(unit_c),$(sort $(wildcard tests/unit/*.c)))
+fuzz_c := $(sort $(wildcard tests/fuzz/*_fuzz.c))
+scenarios := $(patsubst %,scenarios/%.json,$(sort $(basename $(notdir $(wildcard scenarios/*.json)))))
+headers := $(sort $(wildcard engine/*/*.[dh]* engine/arch/*/*.h tui/*.[dh]* tui/panes/*.[dh]*))
+
+engine_o := $(engine_c:%.c=$(O)/%.o) $(O)/bundled.o
+tui_o := $(tui_c:%.c=$(O)/%.o)
+main_o := $(O)/tui/main.o
+unit := $(unit_c:%.c=$(O)/%)
+unit_help_o := $(unit_help_c:%.c=$(O)/%.o)
+unit_help := $(if $(unit_help_o),$(O)/tests/unit/libhelp.a)
+lib := $(O)/libfolioscope.a
+program := $(O)/folioscope
+
+# Flags. Found out when first needed, so that `make deps` works on a machine with no compiler.
+
+lazy = $(eval $(1) := $$(shell $(2)))$($(1))
+require = $(if $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo yes),,\
+	$(error $(1) is missing: `make deps` installs what Debian has, elsewhere it names it))
+is_gcc = $(call lazy,is_gcc,$(CC) -dM -E -x c /dev/null | grep -q __clang__ || echo yes)
+curses_cflags = $(call lazy,curses_cflags,$(PKG_CONFIG) --cflags-only-I ncursesw)
+unwind_cflags = $(call lazy,unwind_cflags,$(PKG_CONFIG) --cflags libunwind)
+cjson_cflags = $(call lazy,cjson_cflags,$(PKG_CONFIG) --cflags libcjson)
+check_cflags = $(call lazy,check_cflags,$(PKG_CONFIG) --cflags cmocka vterm)
+libs = $(call require,ncursesw)$(call require,libunwind)$(call require,libcjson)$(libs_found)
+libs_found = $(call lazy,libs_found,$(PKG_CONFIG) --libs ncursesw libunwind libcjson)
+check_libs = $(call require,cmocka)$(call require,vterm)$(check_libs_found)
+check_libs_found = $(call lazy,check_libs_found,$(PKG_CONFIG) --libs cmocka vterm)
+
+includes := -I. -Iengine -Itui -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700
+warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual \
+	-Wwrite-strings -Wundef -Wvla -Wpointer-arith -Wformat=2
+$(O)/engine/%.o: warnings += -Wconversion
+
+# A call path is read off the real stack: every mirrored function needs a frame of its own
+# there, entered by a call. The state is one block that is read as several types.
+needed = -std=c11 -fno-optimize-sibling-calls -fno-strict-aliasing -fasynchronous-unwind-tables \
+	$(if $(is_gcc),-fno-partial-inlining -fno-reorder-blocks-and-partition) $(flags_$(VARIANT))
+
+compile = $(CC) $(CPPFLAGS) $(includes) $(file_cflags) $(CFLAGS) $(warnings) $(needed) $(WERROR) \
+	-MMD -MP -c -o $@ $<
+archive = rm -f $@ && $(if $(filter lto,$(VARIANT)),gcc-ar,$(AR)) rcs $@ $^
+link = $(CC) $(CFLAGS) $(needed) $(LDFLAGS) -o $@
+quiet = @printf '  %-5s %s\n' $(1) $@;
+
+# Build
+
+all: $(program)
+
+$(program): $(engine_o) $(tui_o)
+	$(call quiet,LINK) $(link) $^ $(libs) $(LDLIBS)
+
+# What tests link with.
+lib: $(lib)
+$(lib): $(engine_o) $(filter-out $(main_o),$(tui_o))
+	$(call quiet,AR) $(archive)
+
+$(O)/tui/term.o: file_cflags = $(curses_cflags)
+$(O)/engine/trace/callpath.o: file_cflags = $(unwind_cflags)
+$(O)/engine/scenario/load.o: file_cflags = $(cjson_cflags)
+$(O)/tests/%.o: file_cflags = $(check_cflags) $(cjson_cflags)
+# cmocka's and libFuzzer's entry points have no prototype to match.
+$(O)/tests/%.o: warnings += -Wno-missing-prototypes
+
+$(O)/%.o: %.c
+	$(call quiet,CC) mkdir -p $(@D) && $(compile)
+
+$(O)/bundled.c: scenarios/embed.sh scenarios $(scenarios)
+	$(call quiet,GEN) mkdir -p $(@D) && sh scenarios/embed.sh $(scenarios) >$@.tmp && mv $@.tmp $@
+
+$(O)/bundled.o: $(O)/bundled.c
+	$(call quiet,CC) $(compile)
+
+# What several tests share: sources in tests/unit that are no tests.
+$(unit_help): $(unit_help_o)
+	$(call quiet,AR) $(archive)
+
+$(unit): %: %.o $(unit_help) $(lib)
+	$(call quiet,LINK) $(link) $^ $(check_libs) $(libs) $(LDLIBS)
+
+$(O)/tests/bench/bench: $(O)/tests/bench/bench.o $(lib)
+	$(call quiet,LINK) $(link) $^ $(libs) $(LDLIBS)
+
+# Run
+
+run:
+	@.ci/deps $(build_packages)
+	@$(MAKE) --no-print-directory all
+	@exec $(program) swapout-64k
+
+bench: all $(O)/tests/bench/bench
+	@$(O)/tests/bench/bench $(program)
+
+# Check
+
+suites := $(sort $(wildcard tests/lint/*.sh tests/cli/*.sh tests/e2e/*.sh)) tests/goldens.sh tests/bad.sh
+lint_env = O=$(O) FOLIOSCOPE=$(program)
+
+check:
+	@.ci/deps $(build_packages) $(check_packages)
+	@$(MAKE) --no-print-directory check-only
+
+# Without looking for packages first.
+check-only: all $(unit)
+	@$(lint_env) tests/run.sh $(unit) $(suites)
+
+# Unit tests only; check-asan, check-lto ...: the same of a variant.
+check-unit: $(unit)
+	$(if $(filter lto,$(VARIANT)),@strip $(unit))
+	@$(lint_env) tests/run.sh $(unit)
+
+$(variants:%=check-%): check-%:
+	@$(MAKE) --no-print-directory VARIANT=$* check-unit
+
+lint: all
+	@$(lint_env) tests/run.sh $(sort $(wildcard tests/lint/*.sh))
+
+# Take what the program prints now as what it should print; look at the diff before you commit it.
+bless: all
+	@$(lint_env) tests/goldens.sh bless
+
+fuzz:
+	@.ci/deps $(build_packages) $(fuzz_packages)
+	@$(MAKE) --no-print-directory CC=clang O=$(O)/fuzz fuzz-only
+
+fuzz-only: needed += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+fuzz-only: $(fuzz_c:%.c=$(O)/%)
+	@for fuzz in $^; do tests/fuzz/run.sh $$fuzz $(FUZZ_SECONDS) || exit 1; done
+
+$(fuzz_c:%.c=$(O)/%): %: %.o $(lib)
+	$(call quiet,LINK) $(link) -fsanitize=fuzzer $^ $(libs) $(LDLIBS)
+
+dev:
+	@$(MAKE) --no-print-directory WERROR=-Werror all $(unit)
+	@if command -v bear >/dev/null; then \
+		bear -- $(MAKE) --no-print-directory -B O=$(O)/dev all >/dev/null; fi
+
+# Install
+
+man_pages := $(sort $(wildcard docs/man/*.[1-8]))
+to = $(DESTDIR)$(1)
+
+install: all
+	$(INSTALL) -d $(call to,$(BINDIR)) $(call to,$(DATADIR))/folioscope/scenarios/schema
+	$(INSTALL) -m 755 $(program) $(call to,$(BINDIR))/folioscope
+	$(INSTALL) -m 644 $(scenarios) $(call to,$(DATADIR))/folioscope/scenarios
+	$(INSTALL) -m 644 $(wildcard scenarios/schema/*.json) $(call to,$(DATADIR))/folioscope/scenarios/schema
+	set -e; for page in $(man_pages); do \
+		dir=$(call to,$(MANDIR))/man$${page##*.}; \
+		$(INSTALL) -d $$dir; $(INSTALL) -m 644 $$page $$dir; done
+
+uninstall:
+	rm -f $(call to,$(BINDIR))/folioscope
+	rm -rf $(call to,$(DATADIR))/folioscope
+	for page in $(man_pages); do rm -f $(call to,$(MANDIR))/man$${page##*.}/$${page##*/}; done
+
+deps:
+	@.ci/deps $(build_packages) $(check_packages)
+
+clean:
+	rm -rf $(O) compile_commands.json
+
+help:
+	@echo 'all          build $(program)'
+	@echo 'run          build and open the explorer'
+	@echo 'check        every test; check-unit, check-asan, check-lto ...: unit tests of a variant'
+	@echo 'lint         layering, sizes, documentation'
+	@echo 'bless        rewrite the expected output under tests/ and the screen in README.md'
+	@echo 'bench fuzz   measure; feed it nonsense for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'install      PREFIX=$(PREFIX) BINDIR MANDIR DATADIR DESTDIR; uninstall'
+	@echo 'deps         install the Debian packages that are missing'
+	@echo 'dev          build all with -Werror, and compile_commands.json'
+	@echo 'VARIANT=     $(variants): builds in build/VARIANT'
+
+-include $(engine_o:.o=.d) $(tui_o:.o=.d) $(unit:=.d) $(unit_help_o:.o=.d) $(fuzz_c:%.c=$(O)/%.d)
+-include $(O)/tests/bench/bench.d
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all lib run bench check check-only check-unit $(variants:%=check-%) lint bless fuzz fuzz-only
+.PHONY: dev install uninstall deps clean help

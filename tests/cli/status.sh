@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Exit statuses and messages: 0 ok, 1 not as expected or limited, 2 usage or bad scenario, 3 internal.
+set -u
+. tests/tap.sh
+
+dir=$O/tests/cli-status
+rm -rf "$dir"
+mkdir -p "$dir"
+
+# ends STATUS command args...: that status; data only with 0 and 1; with 2 one line on stderr.
+ends() {
+	local want=$1 status lines
+	shift
+	"$FOLIOSCOPE" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	lines=$(wc -l <"$dir/err")
+	if [[ $status -ne $want ]]; then
+		fail "$* ends with $want" "status $status"$'\n'"$(cat "$dir/err")"
+	elif [[ $want -eq 0 && -s $dir/err ]]; then
+		fail "$* says nothing" "$(cat "$dir/err")"
+	elif [[ $want -eq 2 && ($lines -ne 1 || -s $dir/out) ]]; then
+		fail "$* prints one line on stderr and no data" "$(cat "$dir/err" "$dir/out")"
+	elif [[ $want -eq 2 ]] && ! grep -q '^folioscope: ' "$dir/err"; then
+		fail "$* says who speaks" "$(cat "$dir/err")"
+	else
+		pass "$* ends with $want"
+	fi
+}
+
+# says TEXT: in the message of the last command
+says() {
+	check "  and says $1" grep -qF -- "$1" "$dir/err"
+}
+
+ends 0 --help
+ends 0 -h
+ends 0 --version
+ends 0 -V
+for command in list run counts state check screen pte; do
+	ends 0 "$command" --help
+	check "  with its usage" grep -q "folioscope $command" "$dir/out"
+done
+ends 0 list
+ends 0 counts unmap-64k
+ends 0 counts unmap-64k --format text
+ends 0 --format json counts unmap-64k
+ends 0 counts --form json unmap-64k
+ends 0 counts -- unmap-64k
+ends 0 run unmap-64k --lane 'arm64/*'
+ends 0 state unmap-64k --at 0
+ends 0 state unmap-64k --at end
+ends 0 state unmap-64k --at x86_64/batched:end
+ends 0 check swapout-4k unmap-64k
+ends 0 counts ./scenarios/unmap-64k.json
+
+# usage
+ends 2 cuonts unmap-64k
+says 'did you mean "counts"?'
+ends 2 lst
+says 'did you mean "list"?'
+ends 2 counts
+says 'usage: folioscope counts SCENARIO'
+ends 2 counts unmap-64k unmap-64k-old
+ends 2 list unmap-64k
+ends 2 --frmat json counts unmap-64k
+says 'did you mean --format?'
+ends 2 counts -x unmap-64k
+says '-x'
+ends 2 counts unmap-64k --at 3
+says 'counts takes no --at; it is for state, screen'
+ends 2 counts unmap-64k --format
+says '--format needs a value'
+ends 2 counts unmap-64k --ascii=no
+says '--ascii takes no value'
+ends 2 counts unmap-64k --format jsn
+says 'did you mean "json"?'
+ends 2 counts unmap-64k --format calls
+says 'text or json'
+ends 2 counts unmap-64k --color=sometimes
+says 'auto, always or never'
+ends 2 screen unmap-64k --at 0 --size 80
+says '80x24'
+ends 2 screen unmap-64k --at 0 --size 80x24x3
+ends 2 screen unmap-64k --at 0 --size 0x0
+ends 2 state unmap-64k
+says '--at'
+ends 2 run unmap-64k --format calls
+says '--lane'
+ends 2 run unmap-64k --lane arm64/bathed
+says 'did you mean "arm64/batched"?'
+ends 2 counts unmap-64k --under try_to_unmap_on
+says 'did you mean "try_to_unmap_one"?'
+ends 2 counts unmap-64k --under pte_read
+
+# scenario, lanes, features, moments
+ends 2 counts unmap-64
+says 'did you mean "unmap-64k"?'
+ends 2 counts ./none.json
+says 'none.json'
+ends 2 counts unmap-64k --lanes arm64/batchd
+says 'did you mean "arm64/batched"?'
+ends 2 counts unmap-64k --feature tlbi_rang=off
+says 'did you mean "tlbi_range"?'
+ends 2 counts unmap-64k --feature tlbi_range=maybe
+ends 2 state unmap-64k --at 999999
+ends 2 state unmap-64k --at arm64/none:1
+ends 2 state unmap-64k --at -1
+echo '{' >"$dir/broken.json"
+ends 2 counts "$dir/broken.json"
+says "$dir/broken.json:"
+"$FOLIOSCOPE" check "$dir/broken.json" swapout-4k >"$dir/out" 2>"$dir/err" </dev/null
+check "check goes on behind a scenario that is none, and ends with 2" test $? -eq 2
+check "  having judged the other" grep -q '^ok swapout-4k' "$dir/out"
+
+# What does not hold, and what is too long.
+sed 's/"that": "refcount(A) == 0 && mapcount(A) == 0"/"that": "refcount(A) == 7"/' \
+	scenarios/swapout-64k.json >"$dir/wrong.json"
+ends 1 check "$dir/wrong.json"
+check "a failed expectation is told with its value" grep -q 'refcount(A) is 0' "$dir/out"
+check "and with the command that opens the moment" grep -qF -- "folioscope $dir/wrong.json --at " "$dir/out"
+ends 1 check unmap-64k "$dir/wrong.json" swapout-4k
+check "the scenarios around it are judged too" grep -q '^ok swapout-4k' "$dir/out"
+sed 's/"script": \[/"limits": {"steps": 1}, "script": [/' scenarios/unmap-64k.json >"$dir/long.json"
+for command in run counts 'state --at 0'; do
+	# shellcheck disable=SC2086
+	ends 1 $command "$dir/long.json"
+	says 'limit of 1 steps'
+done
+
+# Output that cannot be written.
+if [[ -w /dev/full ]]; then
+	for command in list --help 'run swapout-64k' 'counts unmap-64k' 'state unmap-64k --at 0 --format json'; do
+		# shellcheck disable=SC2086
+		"$FOLIOSCOPE" $command >/dev/full 2>"$dir/err" </dev/null
+		status=$?
+		check "$command to a full device ends with 3" test $status -eq 3
+		says 'cannot write'
+	done
+else
+	skip "a full device" "no /dev/full"
+fi
+
+# A reader that goes away.
+"$FOLIOSCOPE" run swapout-64k 2>"$dir/err" </dev/null | head -n 1 >/dev/null
+check "a closed pipe is no error worth a word" test ! -s "$dir/err"
+(trap '' PIPE; "$FOLIOSCOPE" run unmap-2m-ptes </dev/null 2>"$dir/err"; echo $? >"$dir/status") | head -n 1 >/dev/null
+check "also where SIGPIPE was ignored" test "$(cat "$dir/status")" -eq 141
+done_testing

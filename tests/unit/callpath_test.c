@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Paths read off the real stack, exact to the frame. Worth most in a stripped build
+ * with -O3 -flto: nothing here may be inlined, cloned or turned into a jump.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mm/internal.h"
+#include "scenario/run.h"
+#include "toy.h"
+#include "trace/callpath.h"
+
+static struct callpaths *paths;
+static char seen[256];
+
+/* The path that leads here, as numbers: "3 2 1". */
+static __attribute__((noinline)) u16 look(void)
+{
+	u16 number = callpaths_here(paths);
+	const struct call_path *path = callpaths_get(paths, number);
+	size_t at = 0;
+
+	seen[0] = 0;
+	for (u32 i = 0; i < path->nr; i++)
+		at += (size_t)snprintf(seen + at, sizeof(seen) - at, "%s%u", i ? " " : "",
+				       path->function[i]);
+	return number;
+}
+
+__mirrored u32 f1(u32 how);
+__mirrored u32 f2(u32 how);
+__mirrored u32 f3(u32 how);
+__mirrored void operation(u32 how);
+
+enum { PLAIN, BY_HELPER, TWICE, INTERRUPTED, DEEP = 100 };
+
+/* No mirrored function: leaves no trace in a path. */
+static __attribute__((noinline)) u32 helper(u32 how)
+{
+	return f3(how) + 1;
+}
+
+/* Ends in a call, which a compiler likes to turn into a jump. */
+__mirrored u32 f1(u32 how)
+{
+	return f2(how);
+}
+
+__mirrored u32 f2(u32 how)
+{
+	return how == BY_HELPER ? helper(how) : f3(how);
+}
+
+__mirrored u32 f3(u32 how)
+{
+	if (how == INTERRUPTED) {
+		operation(PLAIN);
+		return 0;
+	}
+	if (how > DEEP)
+		return f3(how - 1);
+	return look();
+}
+
+/* The same body as f3's caller f1: must not be folded into it. */
+__mirrored u32 f4(u32 how);
+__mirrored u32 f4(u32 how)
+{
+	return f2(how);
+}
+
+__mirrored void operation(u32 how)
+{
+	f1(how);
+}
+
+static const struct mirrored table[] = {
+	{ (void (*)(void))f1, (enum event)1 }, { (void (*)(void))f2, (enum event)2 },
+	{ (void (*)(void))f3, (enum event)3 }, { (void (*)(void))f4, (enum event)4 },
+};
+
+static int open_paths(void **state)
+{
+	(void)state;
+	paths = callpaths_new(table, NR_OF(table));
+	return paths ? 0 : -1;
+}
+
+static int close_paths(void **state)
+{
+	(void)state;
+	callpaths_free(paths);
+	return 0;
+}
+
+static void each_frame_once(void **state)
+{
+	(void)state;
+	f1(PLAIN);
+	assert_string_equal(seen, "3 2 1");
+	f2(PLAIN);
+	assert_string_equal(seen, "3 2");
+	f3(PLAIN);
+	assert_string_equal(seen, "3");
+	f4(PLAIN);
+	assert_string_equal(seen, "3 2 4");
+	look();
+	assert_string_equal(seen, "");
+}
+
+static void helpers_are_left_out(void **state)
+{
+	(void)state;
+	f1(BY_HELPER);
+	assert_string_equal(seen, "3 2 1");
+}
+
+static void leaving_is_noticed(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 3; i++) {
+		f1(PLAIN);
+		assert_string_equal(seen, "3 2 1");
+		look();
+		assert_string_equal(seen, "");
+		f3(PLAIN);
+		assert_string_equal(seen, "3");
+	}
+}
+
+static void one_path_one_number(void **state)
+{
+	u32 here, by_helper;
+
+	(void)state;
+	here = f1(PLAIN);
+	by_helper = f1(BY_HELPER);
+	assert_int_equal(by_helper, here + 1);	/* helper() adds one to the number */
+	assert_int_not_equal(f4(PLAIN), here);
+	assert_int_equal(f1(PLAIN), here);
+}
+
+static void the_boundary_cuts(void **state)
+{
+	(void)state;
+	f1(INTERRUPTED);
+	assert_string_equal(seen, "3 2 1 3 2 1");
+	callpaths_set_boundary(paths, (void (*)(void))operation);
+	for (u32 i = 0; i < 3; i++) {
+		f1(INTERRUPTED);
+		assert_string_equal(seen, "3 2 1");
+		operation(PLAIN);
+		assert_string_equal(seen, "3 2 1");
+		operation(INTERRUPTED);
+		assert_string_equal(seen, "3 2 1");
+		f3(PLAIN);
+		assert_string_equal(seen, "3");	/* no boundary below: the whole stack */
+	}
+}
+
+/* From shallow to deep at once and back, with and without a boundary. */
+static void any_depth(void **state)
+{
+	(void)state;
+	for (u32 bounded = 0; bounded < 2; bounded++) {
+		for (u32 depth = 0; depth < 200; depth += 3) {
+			const struct call_path *path;
+			u32 number;
+
+			operation(PLAIN);
+			assert_string_equal(seen, "3 2 1");
+			number = f1(DEEP + depth);
+			path = callpaths_get(paths, number);
+			assert_int_equal(path->nr, depth + 3 < PATH_DEPTH ? depth + 3 : PATH_DEPTH);
+			for (u32 i = 0; i < path->nr && i < depth + 1; i++)
+				assert_int_equal(path->function[i], 3);
+		}
+		callpaths_set_boundary(paths, (void (*)(void))operation);
+	}
+}
+
+static int crash_fd[2];
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	callpath_crash(crash_fd[1]);
+}
+
+static void crash(struct observer *o, enum event event, u32 page, u32 arg)
+{
+	(void)o;
+	(void)page;
+	(void)arg;
+	if (event == EV_try_to_unmap_flush)
+		raise(SIGUSR1);
+}
+
+/* From a signal handler, through the frame that the kernel made for it. */
+static void a_crash_names_the_frames(void **state)
+{
+	struct observer observer = { .step = crash };
+	struct toy toy;
+	char text[16384];
+	ssize_t len;
+	const char *inner, *outer;
+
+	(void)state;
+	toy_open(&toy);
+	toy.m.observer = &observer;
+	put(&toy.m, &toy.m.task->ubc_writable, 1);
+	assert_int_equal(pipe(crash_fd), 0);
+	signal(SIGUSR1, on_signal);
+	try_to_unmap_flush_dirty(&toy.m);
+	signal(SIGUSR1, SIG_DFL);
+	close(crash_fd[1]);
+	len = read(crash_fd[0], text, sizeof(text) - 1);
+	close(crash_fd[0]);
+	toy_close(&toy);
+	assert_true(len > 0);
+	text[len] = 0;
+	assert_memory_equal(text, "  +0x", 5);
+	assert_int_equal(text[len - 1], '\n');
+	inner = strstr(text, " try_to_unmap_flush\n");
+	outer = strstr(text, " try_to_unmap_flush_dirty\n");
+	assert_non_null(inner);
+	assert_non_null(outer);
+	assert_true(inner < outer);
+}
+
+/* The real table: where a slot's count rises, in 7.3 and in the proposed series. */
+static void assert_path(const struct run *run, const char *lane, enum event event,
+			const char *expected)
+{
+	char text[512];
+
+	for (u32 l = 0; l < run->nr_lanes; l++) {
+		const struct trace *t = run->lanes[l].trace;
+		u32 i = 0;
+		const struct call_path *path;
+		size_t at = 0;
+
+		if (strcmp(run->lanes[l].spec->name, lane) != 0)
+			continue;
+		while (i < trace_nr_steps(t) && trace_step(t, i)->event != event)
+			i++;
+		assert_true(i < trace_nr_steps(t));
+		path = trace_path(t, trace_step(t, i)->path);
+		for (u32 k = 0; k < path->nr; k++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", k ? " " : "",
+					       event_info[path->function[k]].name);
+		assert_string_equal(text, expected);
+		return;
+	}
+	fail_msg("no lane %s", lane);
+}
+
+static void mirrored_kernel_functions(void **state)
+{
+	struct error err;
+	struct scenario *s = scenario_open("swapout-64k", &err);
+	struct run run;
+
+	(void)state;
+	if (!s || !run_scenario(&run, s, RUN_RECORD, false, &err))
+		fail_msg("%s", err.text);
+#define SHRINK "shrink_folio_list reclaim_folio_list reclaim_pages " \
+	"madvise_cold_or_pageout_pte_range madvise_pageout"
+#define UNMAP "try_to_unmap_one rmap_walk_anon rmap_walk try_to_unmap " SHRINK
+	assert_path(&run, "arm64/unbatched", EV_swap_count_raised,
+		    "swap_dup_entries_cluster folio_dup_swap ttu_anon_swapbacked_folio "
+		    "ttu_anon_folio " UNMAP);
+	assert_path(&run, "x86_64/batched", EV_swap_count_raised,
+		    "swap_dup_entries_cluster folio_dup_swap_pages ttu_anon_swapbacked_folio "
+		    "ttu_anon_folio " UNMAP);
+	assert_path(&run, "arm64/unbatched", EV_contpte_block_cleared,
+		    "contpte_convert __contpte_try_unfold " UNMAP);
+	assert_path(&run, "x86_64/unbatched", EV_tlb_flush_pending,
+		    "set_tlb_ubc_flush_pending " UNMAP);
+	assert_path(&run, "x86_64/unbatched", EV_folio_free_queued, SHRINK);
+	run_free(&run);
+	scenario_free(s);
+}
+
+#define PATH_TEST(test) cmocka_unit_test_setup_teardown(test, open_paths, close_paths)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PATH_TEST(each_frame_once),
+		PATH_TEST(helpers_are_left_out),
+		PATH_TEST(leaving_is_noticed),
+		PATH_TEST(one_path_one_number),
+		PATH_TEST(the_boundary_cuts),
+		PATH_TEST(any_depth),
+		cmocka_unit_test(a_crash_names_the_frames),
+		cmocka_unit_test(mirrored_kernel_functions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "toy.h"
+#include "trace/describe.h"
+
+/* One step on the toy machine, after what the test has put. */
+static void assert_narrated(struct toy *toy, enum event event, u32 page, u32 arg,
+			    const char *expected)
+{
+	struct cursor c;
+	char text[256];
+
+	step(&toy->m, event, page, arg);
+	assert_true(cursor_open(&c, toy->trace));
+	cursor_seek(&c, UINT32_MAX);
+	assert_string_equal(narrate(&c, &toy_names, text, sizeof(text)), expected);
+	cursor_close(&c);
+}
+
+static int open_toy(void **state)
+{
+	struct toy *toy = malloc(sizeof(*toy));
+
+	assert_non_null(toy);
+	toy_open(toy);
+	toy_record(toy, UINT64_MAX);
+	*state = toy;
+	return 0;
+}
+
+static int close_toy(void **state)
+{
+	toy_close(*state);
+	free(*state);
+	return 0;
+}
+
+static void pages_and_counts(void **state)
+{
+	struct toy *toy = *state;
+
+	assert_narrated(toy, EV_ptep_get, 2, 16, "The PTE of page 2 of A is read (16 loads).");
+	assert_narrated(toy, EV_ptep_get, 4, 1, "The PTE of page 0 of B is read (1 loads).");
+	assert_narrated(toy, EV_ptep_get, NONE, 1, "The PTE of a page is read (1 loads).");
+	assert_narrated(toy, EV_pte_run_ends, 2, 1, "The run ends after 1 entry.");
+	assert_narrated(toy, EV_pte_run_ends, 2, 3, "The run ends after 3 entries.");
+}
+
+static void folios_and_their_counts(void **state)
+{
+	struct toy *toy = *state;
+	const struct task *task = toy->m.task;
+
+	put(&toy->m, &toy->m.folio[0].refcount, 17);
+	assert_narrated(toy, EV_folio_pinned, 1, 0, "Folio A is pinned: refcount 17.");
+	put(&toy->m, &toy->m.folio[0].mapcount, 3);
+	assert_narrated(toy, EV_mapcount_removed, 0, 1, "1 mappings are gone: mapcount 3.");
+	put(&toy->m, &task->folio, 1);
+	assert_narrated(toy, EV_still_mapped, NONE, 0,
+			"Folio B is still mapped: it cannot be reclaimed now.");
+}
+
+static void cpus_slots_and_operations(void **state)
+{
+	struct toy *toy = *state;
+
+	assert_narrated(toy, EV_ipi_sent, NONE, 1, "CPU 1 is interrupted to flush its TLB.");
+	assert_narrated(toy, EV_swap_slots_found, NONE, 16,
+			"16 free slots in a row, from 0:0x10 on.");
+	assert_narrated(toy, EV_op_begin, NONE, 0, "Madvise_pageout begins.");
+}
+
+static void one_changed_entry_is_shown(void **state)
+{
+	struct toy *toy = *state;
+	const u64 *pte = toy->m.pte;
+
+	put64(&toy->m, &pte[0], 0x00e8000012340f43);
+	assert_narrated(toy, EV_pte_set, 0, 1,
+			"The PTE of page 0 of A was written: 0 -> 0x00e8000012340f43.");
+	put64(&toy->m, &pte[0], 0);
+	assert_narrated(toy, EV_pte_cleared, 0, 1,
+			"The PTE of page 0 of A was exchanged with zero: 0x00e8000012340f43 -> 0.");
+	put64(&toy->m, &pte[0], 1);
+	put64(&toy->m, &pte[1], 1);
+	assert_narrated(toy, EV_pte_set, 0, 2, "The PTE of page 0 of A was written.");
+	/* written twice in one step: one change */
+	put64(&toy->m, &pte[0], 1ull << 32 | 5);
+	put64(&toy->m, &pte[0], 1ull << 32);
+	assert_narrated(toy, EV_pte_set, 0, 1,
+			"The PTE of page 0 of A was written: "
+			"0x0000000000000001 -> 0x0000000100000000.");
+}
+
+static void a_question_stays_one(void **state)
+{
+	struct toy *toy = *state;
+
+	put64(&toy->m, &toy->m.pte[0], 3);
+	assert_narrated(toy, EV_check_pte, 3, 0, "Does this PTE map page 3 of A?");
+}
+
+static void nothing_has_happened(void **state)
+{
+	struct toy *toy = *state;
+	struct cursor c;
+	char text[64];
+
+	assert_true(cursor_open(&c, toy->trace));
+	assert_string_equal(narrate(&c, &toy_names, text, sizeof(text)),
+			    "Nothing has happened yet.");
+	assert_string_equal(narrate_why(&c), "");
+	cursor_close(&c);
+}
+
+/* Every text of the tables, whatever its arguments. */
+static void every_event_is_a_sentence(void **state)
+{
+	static const u32 pages[] = { 0, 3, 4, NONE, 1000 };
+	struct toy *toy = *state;
+	struct cursor c;
+	char text[512];
+
+	for (u32 e = 0; e < NR_EVENTS; e++)
+		for (u32 i = 0; i < NR_OF(pages); i++)
+			step(&toy->m, (enum event)e, pages[i], i);
+	assert_true(cursor_open(&c, toy->trace));
+	for (u32 pos = 1; pos <= NR_EVENTS * NR_OF(pages); pos++) {
+		size_t len;
+
+		cursor_seek(&c, pos);
+		narrate(&c, &toy_names, text, sizeof(text));
+		len = strlen(text);
+		if (len < 8 || strpbrk(text, "{}") || islower((unsigned char)text[0]) ||
+		    !strchr(".?!", text[len - 1]) || strstr(text, ".."))
+			fail_msg("%s: %s", event_info[cursor_step(&c)->event].name, text);
+		assert_non_null(narrate_why(&c));
+	}
+	cursor_close(&c);
+}
+
+static void a_small_buffer_is_enough(void **state)
+{
+	struct toy *toy = *state;
+	struct cursor c;
+	char text[64];
+
+	step(&toy->m, EV_pte_cleared, 2, 1);
+	assert_true(cursor_open(&c, toy->trace));
+	cursor_seek(&c, 1);
+	for (size_t size = 1; size < sizeof(text); size++) {
+		memset(text, '#', sizeof(text));
+		narrate(&c, &toy_names, text, size);
+		assert_int_equal(text[size], '#');
+		assert_true(strlen(text) < size);
+	}
+	cursor_close(&c);
+}
+
+/* --- what a step changed -------------------------------------------------- */
+
+static void note(void *ctx, const struct change *change)
+{
+	char *text = ctx;
+	size_t at = strlen(text);
+
+	snprintf(text + at, 2048 - at, change->number ? "%s: %s > %s\n" : "%s: '%s' > '%s'\n",
+		 change->what, change->old, change->new);
+}
+
+static void assert_changes(struct toy *toy, const char *expected)
+{
+	char text[2048] = "";
+	struct cursor c;
+
+	step(&toy->m, EV_pte_set, 0, 1);
+	assert_true(cursor_open(&c, toy->trace));
+	cursor_seek(&c, UINT32_MAX);
+	describe_step(&c, &toy_names, note, text);
+	assert_string_equal(text, expected);
+	cursor_close(&c);
+}
+
+static void changes_have_names(void **state)
+{
+	struct toy *toy = *state;
+	struct machine *m = &toy->m;
+
+	put(m, &m->folio[0].refcount, 5);
+	put(m, &m->folio[0].flags, 1u << PG_locked | 1u << PG_dirty);
+	put(m, &m->folio[1].swap, 0x10);
+	put(m, &m->folio[1].list, LIST_FREE);
+	put(m, &m->page[2].mapcount, 1);
+	put64(m, &m->pte[3], 0x100000000);
+	put(m, &m->slot[0x1f].count, 1);
+	put(m, &m->slot[0x1f].kind, SLOT_SHADOW);
+	assert_changes(toy, "folio A.refcount: 4 > 5\n"
+			    "folio A.flags: '-' > 'locked dirty'\n"
+			    "folio B.swap: '0:0x0' > '0:0x10'\n"
+			    "folio B.list: 'inactive_anon' > 'free_folios'\n"
+			    "page A[2].mapcount: 0 > 1\n"
+			    "pte app 0x203000: '0x0' > '0x100000000'\n"
+			    "slot 0:0x1f.count: 0 > 1\n"
+			    "slot 0:0x1f.kind: 'free' > 'shadow'\n");
+	put(m, &m->mm[0].anonpages, 9);
+	put(m, &m->task->ubc_writable, 1);
+	put(m, &m->task->page, 3);
+	put(m, &m->task->folio, 0);
+	put(m, &m->task->phase, PHASE_unmap);
+	put(m, &m->task->walk_pte, 1);
+	put64(m, &m->cpu[1].tlb_gen, 2);
+	put64(m, &m->tlb[8 + 3].va, 0x203000);
+	put(m, &m->device[0].next[4], 0x20);
+	put(m, &m->cluster[0].locked, 1);
+	put(m, &m->s->list[LIST_NODE].nr, 1);
+	put(m, &m->s->op, 1);
+	put(m, &m->table[0].populated, 7);
+	count(m, COUNT_pte_read, 1);
+	assert_changes(toy, "mm app.anonpages: 0 > 9\n"
+			    "task0.ubc_writable: 0 > 1\n"
+			    "task0.page: 'none' > 'A[3]'\n"
+			    "task0.folio: 'none' > 'A'\n"
+			    "task0.phase: 'start' > 'unmap'\n"
+			    "task0.walk_pte: 'app 0x200000' > 'app 0x201000'\n"
+			    "cpu1.tlb_gen: 0 > 2\n"
+			    "tlb cpu1[3].va: '0x0' > '0x203000'\n"
+			    "device 0.next[4]: '0x0' > '0x20'\n"
+			    "cluster 0:0.locked: 0 > 1\n"
+			    "list node_folio_list.nr: 0 > 1\n"
+			    "op: 0 > 1\n"
+			    "table app 0x200000.populated: 0 > 7\n"
+			    "count.pte_read: 0 > 1\n");
+}
+
+static void both_halves_are_one_change(void **state)
+{
+	struct toy *toy = *state;
+
+	put64(&toy->m, &toy->m.pte[0], 0x100000002);
+	assert_changes(toy, "pte app 0x200000: '0x0' > '0x100000002'\n");
+	put64(&toy->m, &toy->m.s->count[COUNT_ref_op], 1ull << 32);
+	assert_changes(toy, "count.ref_op: 0 > 4294967296\n");
+}
+
+/* No word that can change is without a name, and a field's halves share one. */
+static void every_word_has_a_name(void **state)
+{
+	struct toy *toy = *state;
+	const struct mm_state *s = toy->m.s;
+	u32 pad = 0;
+
+	for (u32 w = offsetof(struct mm_state, cpu) / sizeof(u32); w < s->words; w++) {
+		struct word_info info, other;
+
+		if (!describe_word(s, &toy_names, w, &info)) {
+			pad++;
+			continue;
+		}
+		assert_true(info.what[0] != 0);
+		assert_true(info.word == w || (info.is64 && info.word == w - 1));
+		if (info.word != w) {
+			assert_true(describe_word(s, &toy_names, info.word, &other));
+			assert_string_equal(other.what, info.what);
+		}
+	}
+	/* fillers: cpu, mm and folio have one each; swap_device none; lists may have one */
+	assert_true(pad <= 2 + 1 + 2 + NR_ARRAYS + 1);
+}
+
+#define TOY_TEST(test) cmocka_unit_test_setup_teardown(test, open_toy, close_toy)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TOY_TEST(pages_and_counts),
+		TOY_TEST(folios_and_their_counts),
+		TOY_TEST(cpus_slots_and_operations),
+		TOY_TEST(one_changed_entry_is_shown),
+		TOY_TEST(a_question_stays_one),
+		TOY_TEST(nothing_has_happened),
+		TOY_TEST(every_event_is_a_sentence),
+		TOY_TEST(a_small_buffer_is_enough),
+		TOY_TEST(changes_have_names),
+		TOY_TEST(both_halves_are_one_change),
+		TOY_TEST(every_word_has_a_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
