@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "arch/arch.h"
+#include "pane.h"
+
+#define FIRST_SPEED 2
+#define LANE_COLUMNS 32		/* the least that a lane is asked to live in */
+
+/* Lay out the pages' PTEs as they are before the first step. */
+static bool index_pages(struct app *app)
+{
+	const struct lane *lane = &app->run->lanes[0];
+	const struct mm_state *s = trace_start(lane->trace);
+	const struct pte_ops *ops = lane->m.arch->pte;
+	u32 nr_ptes = s->nr[ARRAY_PTE], nr_pages = s->nr[ARRAY_PAGE];
+
+	app->pte_page = malloc(((size_t)nr_ptes + 1) * sizeof(u32));
+	app->page_pte = malloc(((size_t)nr_ptes + 1) * sizeof(u32));
+	app->page_ptes = calloc((size_t)nr_pages + 2, sizeof(u32));
+	if (!app->pte_page || !app->page_pte || !app->page_ptes)
+		return false;
+	for (u32 i = 0; i < nr_ptes; i++) {
+		pte_t pte = *state_pte(s, i);
+		u32 folio = ops->present(pte) ? pfn_folio(s, ops->pfn(pte)) : NONE;
+		const struct folio *f;
+
+		app->pte_page[i] = NONE;
+		if (folio == NONE)
+			continue;
+		f = state_folio(s, folio);
+		app->pte_page[i] = f->page + (u32)(ops->pfn(pte) - f->pfn);
+		app->page_ptes[app->pte_page[i] + 2]++;
+	}
+	for (u32 i = 0; i < nr_pages; i++)
+		app->page_ptes[i + 2] += app->page_ptes[i + 1];
+	for (u32 i = 0; i < nr_ptes; i++)
+		if (app->pte_page[i] != NONE)
+			app->page_pte[app->page_ptes[app->pte_page[i] + 1]++] = i;
+	return true;
+}
+
+static bool says_here(const struct run *run, const struct lane *lane, const struct scn_say *say,
+		      const struct step *step)
+{
+	const struct mm_state *s = trace_start(lane->trace);
+	u32 folio = page_folio(s, step->page);
+
+	if (step->event != say->when.event)
+		return false;
+	if (say->when.page != NONE &&
+	    (folio == NONE || step->page - state_folio(s, folio)->page != say->when.page))
+		return false;
+	if (say->when.folio != NONE) {
+		u32 first = scn_folio_state(run->scenario, say->when.folio);
+		u32 count = run->scenario->folios[say->when.folio].count;
+
+		return folio != NONE && folio - first < (count ? count : 1);
+	}
+	return true;
+}
+
+/* Where each `say` of the scenario is due, lane by lane. */
+static bool find_says(struct app *app)
+{
+	const struct run *run = app->run;
+	const struct scenario *s = run->scenario;
+
+	app->say = calloc((size_t)s->nr_says * run->nr_lanes + 1, sizeof(*app->say));
+	if (!app->say)
+		return false;
+	for (u32 i = 0; i < s->nr_says; i++) {
+		const struct scn_say *say = &s->says[i];
+
+		for (u32 l = 0; l < run->nr_lanes; l++) {
+			const struct lane *lane = &run->lanes[l];
+			u32 nr = trace_nr_steps(lane->trace), seen = 0, k = 0;
+
+			if (say->lane && fnmatch(say->lane, lane->spec->name, 0))
+				continue;
+			for (; k < nr; k++)
+				if (says_here(run, lane, say, trace_step(lane->trace, k)) &&
+				    ++seen >= say->when.nth)
+					break;
+			if (k < nr)
+				app->say[app->nr_says++] = (struct say_at){ l, k + 1, say->text };
+		}
+	}
+	return true;
+}
+
+bool app_open(struct app *app, const struct run *run)
+{
+	bool ok;
+
+	*app = (struct app){
+		.run = run, .w = 80, .h = 24, .focus = PANE_pte, .speed = FIRST_SPEED,
+		.names = scenario_names(run->scenario),
+	};
+	app->cursor = calloc(run->nr_lanes, sizeof(*app->cursor));
+	ok = app->cursor && index_pages(app) && find_says(app);
+	for (u32 i = 0; ok && i < run->nr_lanes; i++)
+		ok = cursor_open(&app->cursor[i], run->lanes[i].trace);
+	if (!ok)
+		app_close(app);
+	return ok;
+}
+
+void app_close(struct app *app)
+{
+	for (u32 i = 0; app->cursor && i < app->run->nr_lanes; i++)
+		cursor_close(&app->cursor[i]);
+	free(app->cursor);
+	free(app->pte_page);
+	free(app->page_ptes);
+	free(app->page_pte);
+	free(app->say);
+	*app = (struct app){ .run = NULL };
+}
+
+void app_resize(struct app *app, u32 w, u32 h)
+{
+	app->w = w;
+	app->h = h;
+}
+
+void app_goto(struct app *app, u32 tick)
+{
+	u32 end = align_nr_ticks(app->run->align);
+
+	app->tick = tick < end ? tick : end;
+	for (u32 i = 0; i < app->run->nr_lanes; i++)
+		cursor_seek(&app->cursor[i], align_pos(app->run->align, app->tick, i));
+}
+
+u32 app_tick(struct app *app, u32 ms)
+{
+	u32 period = 1000 / app->speed;
+
+	if (!app->playing)
+		return 0;
+	app->elapsed += ms;
+	if (app->elapsed < period)
+		return 0;
+	app->elapsed = app->elapsed - period < period ? app->elapsed - period : 0;
+	if (app->tick < align_nr_ticks(app->run->align))
+		app_goto(app, app->tick + 1);
+	app->playing = app->tick < align_nr_ticks(app->run->align);
+	return EFFECT_REDRAW;
+}
+
+static void say(struct app *app, bool complaint, const char *format, va_list args)
+{
+	vsnprintf(app->message, sizeof(app->message), format, args);
+	app->complaint = complaint;
+}
+
+void app_say(struct app *app, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(app, false, format, args);
+	va_end(args);
+}
+
+void app_complain(struct app *app, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(app, true, format, args);
+	va_end(args);
+}
+
+u32 app_shown(const struct app *app, u32 w, u32 lane[MAX_SHOWN])
+{
+	u32 all = app->run->nr_lanes;
+	u32 fit = w >= 160 ? 4 : w >= 2 * LANE_COLUMNS ? 2 : 1;
+	u32 nr = 0;
+
+	if (app->nr_lanes) {
+		fit = w / LANE_COLUMNS ? w / LANE_COLUMNS : 1;
+		while (nr < app->nr_lanes && nr < fit) {
+			lane[nr] = app->lanes[nr];
+			nr++;
+		}
+		return nr;
+	}
+	for (u32 i = app->first_lane; nr < fit && nr < all && nr < MAX_SHOWN; i++)
+		lane[nr++] = i % all;
+	return nr;
+}
+
+static bool lane_matches(const struct lane *lane, const char *name, size_t len)
+{
+	char glob[80];
+
+	if (len >= sizeof(glob))
+		return false;
+	memcpy(glob, name, len);
+	glob[len] = '\0';
+	return fnmatch(glob, lane->spec->name, 0) == 0;
+}
+
+bool app_lanes(struct app *app, const char *list, struct error *err)
+{
+	u32 lane[MAX_SHOWN];
+	u32 nr = 0;
+
+	while (*list) {
+		size_t len = strcspn(list, ", ");
+		bool found = len == 0;
+
+		for (u32 i = 0; len && i < app->run->nr_lanes; i++) {
+			if (!lane_matches(&app->run->lanes[i], list, len))
+				continue;
+			found = true;
+			if (nr < MAX_SHOWN)
+				lane[nr++] = i;
+		}
+		if (!found) {
+			snprintf(err->text, sizeof(err->text), "no lane %.*s", (int)len, list);
+			return false;
+		}
+		list += len + (list[len] != '\0');
+	}
+	memcpy(app->lanes, lane, nr * sizeof(*lane));
+	app->nr_lanes = nr;
+	app->first_lane = 0;
+	return true;
+}
+
+bool app_view(struct app *app, const char *name)
+{
+	app->scroll = 0;
+	app->zoom = false;
+	if (!*name || strcmp(name, "all") == 0)
+		return true;
+	for (u32 i = 0; i < NR_PANES; i++)
+		if (strcmp(panes[i].name, name) == 0) {
+			app->focus = (enum pane_id)i;
+			app->zoom = true;
+			return true;
+		}
+	return false;
+}
+
+char *app_reopen(const struct app *app, char *buf, size_t size)
+{
+	const struct scenario *s = app->run->scenario;
+	const char *name = s->file && strchr(s->file, '/') ? s->file : s->name;
+	u32 lane[MAX_SHOWN];
+	u32 nr = app_shown(app, app->w, lane);
+	u32 first = lane[0];
+	int len;
+
+	/* A lane that waits cannot name the moment: take one that moved here. */
+	for (u32 i = 0; i < nr && !app_moves(app, lane[i]); i++)
+		first = lane[(i + 1) % nr];
+	len = snprintf(buf, size, "folioscope %s --at %s:%" PRIu32, name,
+		       app->run->lanes[first].spec->name, app->cursor[first].pos);
+	if (app->zoom && len > 0 && (size_t)len < size)
+		snprintf(buf + len, size - (size_t)len, " --view %s", panes[app->focus].name);
+	return buf;
+}

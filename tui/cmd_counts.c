@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "out.h"
+#include "scenario/expr.h"
+#include "scenario/suggest.h"
+
+/* What a lane has cost. */
+struct tally {
+	const struct scn_lane *spec;
+	u64 steps;
+	u64 count[NR_COUNTERS];
+	u32 ratio_to;		/* an architecture's second lane: its first; else NONE */
+	int width;		/* of its column */
+};
+
+static bool is_under(const struct call_path *path, enum event function)
+{
+	for (u32 i = 0; i < path->nr; i++)
+		if (path->function[i] == function)
+			return true;
+	return false;
+}
+
+/* The part of a lane's counts that happened while function was on the call path. */
+static bool tally_under(struct tally *t, const struct trace *trace, enum event function)
+{
+	u32 nr = trace_nr_steps(trace);
+	u64 before[NR_COUNTERS];
+	struct cursor c;
+
+	if (!cursor_open(&c, trace))
+		return false;
+	for (u32 pos = 1; pos <= nr; pos++) {
+		memcpy(before, c.live->count, sizeof(before));
+		cursor_seek(&c, pos);
+		if (!is_under(cursor_path(&c), function))
+			continue;
+		t->steps++;
+		for (u32 i = 0; i < NR_COUNTERS; i++)
+			t->count[i] += c.live->count[i] - before[i];
+	}
+	cursor_close(&c);
+	return true;
+}
+
+/* Each architecture's second lane is compared with its first. */
+static u32 compare_with(const struct tally *tallies, u32 lane)
+{
+	u32 first = NONE, earlier = 0;
+
+	for (u32 i = 0; i < lane; i++) {
+		if (strcmp(tallies[i].spec->arch, tallies[lane].spec->arch) != 0)
+			continue;
+		first = earlier++ ? first : i;
+	}
+	return earlier == 1 ? first : NONE;
+}
+
+static int column_width(const struct tally *t)
+{
+	size_t width = strlen(t->spec->name), kernel = strlen(t->spec->kernel->name);
+	char buf[32];
+
+	width = kernel > width ? kernel : width;
+	for (u32 i = 0; i < NR_COUNTERS; i++) {
+		size_t len = strlen(thousands(t->count[i], buf));
+
+		width = len > width ? len : width;
+	}
+	return (int)width;
+}
+
+#define LABEL_WIDTH 17
+#define RATIO_WIDTH 6
+
+static const char *ratio_text(u64 first, u64 second, char *buf, size_t size)
+{
+	if (first == second)
+		return first ? "=" : "";
+	if (!first)
+		return "new";
+	if (!second)
+		return "gone";
+	snprintf(buf, size, "%.*fx", first % second && first < 100 * second ? 2 : 0,
+		 (double)first / (double)second);
+	return buf;
+}
+
+/* A right-aligned cell; *blanks collects what is only written when something follows. */
+static void print_cell(int *blanks, int width, const char *text)
+{
+	int len = (int)strlen(text);
+
+	*blanks += 2 + width - len;
+	if (!len)
+		return;
+	printf("%*s%s", *blanks, "", text);
+	*blanks = 0;
+}
+
+#define STEPS NR_COUNTERS	/* a row like any counter's */
+
+static u64 value(const struct tally *t, u32 row)
+{
+	return row == STEPS ? t->steps : t->count[row];
+}
+
+static void print_row(const struct tally *t, u32 nr, const char *label, u32 row)
+{
+	char buf[32], ratio[32];
+	int blanks = 0;
+
+	printf("%-*s", LABEL_WIDTH, label);
+	for (u32 i = 0; i < nr; i++) {
+		print_cell(&blanks, t[i].width, thousands(value(&t[i], row), buf));
+		if (t[i].ratio_to != NONE)
+			print_cell(&blanks, RATIO_WIDTH,
+				   ratio_text(value(&t[t[i].ratio_to], row), value(&t[i], row),
+					      ratio, sizeof(ratio)));
+	}
+	putchar('\n');
+}
+
+enum heading { HEAD_NAME, HEAD_KERNEL, HEAD_PROPOSED };
+
+static void print_heading(const struct tally *t, u32 nr, enum heading heading)
+{
+	int blanks = LABEL_WIDTH;
+
+	for (u32 i = 0; i < nr; i++) {
+		const struct scn_lane *spec = t[i].spec;
+
+		print_cell(&blanks, t[i].width, heading == HEAD_NAME ? spec->name :
+			   heading == HEAD_KERNEL ? spec->kernel->name :
+			   spec->kernel->proposed ? "proposed" : "");
+		if (t[i].ratio_to != NONE)
+			print_cell(&blanks, RATIO_WIDTH, heading == HEAD_NAME ? "ratio" : "");
+	}
+	putchar('\n');
+}
+
+static bool any_proposed(const struct tally *t, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++)
+		if (t[i].spec->kernel->proposed)
+			return true;
+	return false;
+}
+
+static bool any_ratio(const struct tally *t, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++)
+		if (t[i].ratio_to != NONE)
+			return true;
+	return false;
+}
+
+static bool all_zero(const struct tally *t, u32 nr, u32 row)
+{
+	for (u32 i = 0; i < nr; i++)
+		if (value(&t[i], row))
+			return false;
+	return true;
+}
+
+static void print_text(const struct options *opt, const struct scenario *s, const struct tally *t,
+		       u32 nr)
+{
+	bool proposed = any_proposed(t, nr);
+
+	printf("%s: %s\n", s->name, s->title);
+	if (opt->under)
+		printf("Only what happened while %s was on the call path.\n", opt->under);
+	putchar('\n');
+	print_heading(t, nr, HEAD_NAME);
+	print_heading(t, nr, HEAD_KERNEL);
+	if (proposed)
+		print_heading(t, nr, HEAD_PROPOSED);
+	putchar('\n');
+	print_row(t, nr, "steps", STEPS);
+	for (u32 i = 0; i < NR_COUNTERS; i++)
+		if (!all_zero(t, nr, i))
+			print_row(t, nr, scn_counter_names[i], i);
+	putchar('\n');
+	if (any_ratio(t, nr))
+		puts("ratio: the first lane of an architecture divided by its second.");
+	if (proposed)
+		puts("proposed: a series that was posted and is in no release; its counts were\n"
+		     "checked on a reconstructed kernel.");
+}
+
+static void print_json(const struct scenario *s, const struct tally *t, u32 nr)
+{
+	struct json_out o;
+
+	json_out_begin(&o, stdout, 2);
+	json_object(&o, NULL);
+	json_string(&o, "scenario", s->name);
+	json_array(&o, "lanes");
+	for (u32 i = 0; i < nr; i++) {
+		json_object(&o, NULL);
+		json_string(&o, "name", t[i].spec->name);
+		json_string(&o, "arch", t[i].spec->arch);
+		json_string(&o, "kernel", t[i].spec->kernel->name);
+		json_bool(&o, "proposed", t[i].spec->kernel->proposed);
+		json_number(&o, "steps", t[i].steps);
+		json_object(&o, "counts");
+		for (u32 k = 0; k < NR_COUNTERS; k++)
+			json_number(&o, scn_counter_names[k], t[i].count[k]);
+		json_close(&o);
+		json_close(&o);
+	}
+	json_close(&o);
+	json_close(&o);
+}
+
+static bool tally_lanes(struct tally *tallies, const struct run *run, enum event under)
+{
+	for (u32 i = 0; i < run->nr_lanes; i++) {
+		const struct lane *lane = &run->lanes[i];
+		struct tally *t = &tallies[i];
+
+		t->spec = lane->spec;
+		t->ratio_to = compare_with(tallies, i);
+		if (under == NR_EVENTS) {
+			t->steps = lane->steps;
+			memcpy(t->count, lane->m.s->count, sizeof(t->count));
+		} else if (!tally_under(t, lane->trace, under)) {
+			return false;
+		}
+		t->width = column_width(t);
+	}
+	return true;
+}
+
+static int print_counts(const struct options *opt, const struct run *run, enum event under)
+{
+	struct tally *t = calloc(run->nr_lanes, sizeof(*t));
+	bool ok = t && tally_lanes(t, run, under);
+
+	if (ok && opt->format == FORMAT_JSON)
+		print_json(run->scenario, t, run->nr_lanes);
+	else if (ok)
+		print_text(opt, run->scenario, t, run->nr_lanes);
+	free(t);
+	return ok ? command_limits(run) : complain(STATUS_INTERNAL, "out of memory");
+}
+
+static int no_function(const char *name)
+{
+	const char *near = suggest(name, &event_info[0].name, sizeof(event_info[0]), NR_FUNCTIONS);
+
+	if (near)
+		return complain(STATUS_USAGE, "--under: no function \"%s\" (did you mean \"%s\"?)",
+				name, near);
+	return complain(STATUS_USAGE, "--under: no function \"%s\"", name);
+}
+
+int cmd_counts(const struct options *opt)
+{
+	enum event under = opt->under ? event_find(opt->under) : NR_EVENTS;
+	struct run run;
+	int status;
+
+	if (opt->under && (under == NR_EVENTS || !event_is_function(under)))
+		return no_function(opt->under);
+	status = command_open(opt, opt->args[0], opt->under ? RUN_RECORD : RUN_COUNT, false, &run);
+	if (status != STATUS_OK)
+		return status;
+	status = print_counts(opt, &run, under);
+	command_close(&run);
+	return status;
+}

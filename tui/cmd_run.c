@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "names.h"
+#include "out.h"
+#include "scenario/suggest.h"
+#include "trace/describe.h"
+
+#define SCRIPT "script"		/* what called the outermost function */
+
+/* A lane on its way through its steps, to be printed. */
+struct printer {
+	const struct run *run;
+	const struct lane *lane;
+	struct cursor c;
+	struct names names;
+	const struct paint *paint;
+	int lane_width, step_width, function_width;
+	struct json_out json;
+};
+
+static const char *function_name(const struct call_path *path, u32 i)
+{
+	return i < path->nr ? event_info[path->function[i]].name : SCRIPT;
+}
+
+static void print_text(struct printer *p)
+{
+	const struct paint *paint = p->paint;
+	char text[512];
+
+	printf("%s%-*s %*" PRIu32 "%s %s%-*s%s  %s\n", paint->dim, p->lane_width,
+	       p->lane->spec->name, p->step_width, p->c.pos, paint->off, paint->bold,
+	       p->function_width, function_name(cursor_path(&p->c), 0), paint->off,
+	       narrate(&p->c, &p->names, text, sizeof(text)));
+}
+
+static void print_change(void *ctx, const struct change *change)
+{
+	struct json_out *o = ctx;
+
+	json_object(o, NULL);
+	json_string(o, "what", change->what);
+	if (change->number) {
+		json_number(o, "old", strtoull(change->old, NULL, 10));
+		json_number(o, "new", strtoull(change->new, NULL, 10));
+	} else {
+		json_string(o, "old", change->old);
+		json_string(o, "new", change->new);
+	}
+	json_close(o);
+}
+
+static void print_jsonl(struct printer *p)
+{
+	const struct mm_state *s = p->c.live;
+	const struct step *step = cursor_step(&p->c);
+	const struct call_path *path = cursor_path(&p->c);
+	u32 folio = page_folio(s, step->page);
+	struct json_out *o = &p->json;
+	char text[512];
+
+	json_out_begin(o, stdout, 0);
+	json_object(o, NULL);
+	json_string(o, "lane", p->lane->spec->name);
+	json_number(o, "step", p->c.pos);
+	json_string(o, "event", event_info[step->event].name);
+	json_string(o, "phase", phase_names[state_task(s, s->cpu)->phase]);
+	if (folio == NONE)
+		json_null(o, "page");
+	else
+		json_number(o, "page", step->page - state_folio(s, folio)->page);
+	json_number(o, "nr", step->arg);
+	json_string(o, "text", narrate(&p->c, &p->names, text, sizeof(text)));
+	json_array(o, "path");
+	for (u32 i = 0; i < path->nr; i++)
+		json_string(o, NULL, function_name(path, i));
+	json_close(o);
+	json_array(o, "changed");
+	describe_step(&p->c, &p->names, print_change, o);
+	json_close(o);
+	json_close(o);
+}
+
+static void print_call(struct printer *p)
+{
+	u32 event = cursor_step(&p->c)->event;
+
+	if (event_is_function(event))
+		printf("%s <-%s\n", event_info[event].name, function_name(cursor_path(&p->c), 1));
+}
+
+static bool is_chosen(const struct options *opt, const struct lane *lane)
+{
+	return !opt->lane || fnmatch(opt->lane, lane->spec->name, 0) == 0;
+}
+
+static int bad_choice(const struct options *opt, const struct run *run, u32 chosen)
+{
+	const struct scn_lane *specs = run->scenario->lanes;
+	const char *near =
+		opt->lane ? suggest(opt->lane, &specs->name, sizeof(*specs), run->nr_lanes) : NULL;
+
+	if (chosen > 1)
+		return complain(STATUS_USAGE,
+				"--format calls prints one lane: choose it with --lane, such as %s",
+				specs->name);
+	if (near)
+		return complain(STATUS_USAGE, "no lane \"%s\" (did you mean \"%s\"?)", opt->lane,
+				near);
+	return complain(STATUS_USAGE, "no lane \"%s\"; the first is \"%s\"", opt->lane,
+			specs->name);
+}
+
+static int digits(u64 n)
+{
+	return n < 10 ? 1 : 1 + digits(n / 10);
+}
+
+/* The columns of all lanes that will be printed. */
+static void measure(struct printer *p, const struct options *opt)
+{
+	for (u32 i = 0; i < p->run->nr_lanes; i++) {
+		const struct lane *lane = &p->run->lanes[i];
+		u32 nr = trace_nr_steps(lane->trace);
+		int len = (int)strlen(lane->spec->name);
+
+		if (!is_chosen(opt, lane))
+			continue;
+		p->lane_width = len > p->lane_width ? len : p->lane_width;
+		p->step_width = digits(nr) > p->step_width ? digits(nr) : p->step_width;
+		for (u32 k = 0; k < nr; k++) {
+			const struct call_path *path =
+				trace_path(lane->trace, trace_step(lane->trace, k)->path);
+
+			len = (int)strlen(function_name(path, 0));
+			p->function_width = len > p->function_width ? len : p->function_width;
+		}
+	}
+}
+
+static int print_lane(struct printer *p, const struct lane *lane, u32 format)
+{
+	static void (*const print[NR_FORMATS])(struct printer *) = {
+		[FORMAT_TEXT] = print_text,
+		[FORMAT_JSONL] = print_jsonl,
+		[FORMAT_CALLS] = print_call,
+	};
+	u32 nr = trace_nr_steps(lane->trace);
+
+	p->lane = lane;
+	if (!cursor_open(&p->c, lane->trace))
+		return complain(STATUS_INTERNAL, "out of memory");
+	for (u32 pos = 1; pos <= nr && !ferror(stdout); pos++) {
+		cursor_seek(&p->c, pos);
+		print[format](p);
+	}
+	cursor_close(&p->c);
+	return STATUS_OK;
+}
+
+static int print_lanes(const struct options *opt, const struct run *run)
+{
+	struct printer p = {
+		.run = run,
+		.names = scenario_names(run->scenario),
+		.paint = paint(options_color(opt)),
+	};
+	u32 chosen = 0;
+	int status = STATUS_OK;
+
+	for (u32 i = 0; i < run->nr_lanes; i++)
+		chosen += is_chosen(opt, &run->lanes[i]);
+	if (!chosen || (chosen > 1 && opt->format == FORMAT_CALLS))
+		return bad_choice(opt, run, chosen);
+	measure(&p, opt);
+	for (u32 i = 0; i < run->nr_lanes && status == STATUS_OK; i++)
+		if (is_chosen(opt, &run->lanes[i]))
+			status = print_lane(&p, &run->lanes[i], opt->format);
+	return status;
+}
+
+int cmd_run(const struct options *opt)
+{
+	struct run run;
+	int status = command_open(opt, opt->args[0], RUN_RECORD, false, &run);
+
+	if (status != STATUS_OK)
+		return status;
+	status = print_lanes(opt, &run);
+	if (status == STATUS_OK)
+		status = command_limits(&run);
+	command_close(&run);
+	return status;
+}

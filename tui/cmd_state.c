@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+
+#include "arch/arch.h"
+#include "arch/tlb.h"
+#include "cmd.h"
+#include "cmd_state.h"
+#include "out.h"
+#include "scenario/expr.h"
+
+static const char *const slot_kind_names[] = {
+	[SLOT_FREE] = "free", [SLOT_FOLIO] = "folio", [SLOT_SHADOW] = "shadow", [SLOT_BAD] = "bad",
+};
+
+struct softleaf_types softleaf_types_of(const struct kernel *kernel)
+{
+	return (struct softleaf_types){
+		.max_swapfiles = kernel->max_swapfiles, .nr_device = kernel->nr_device_types,
+	};
+}
+
+u64 vma_pages(const struct mm_state *s, u32 vma)
+{
+	return (state_vma(s, vma)->end - state_vma(s, vma)->start) >> PAGE_SHIFT;
+}
+
+u32 vma_pte(const struct mm_state *s, u32 vma, u64 page)
+{
+	u32 pte = va_pte(s, state_vma(s, vma)->mm, state_vma(s, vma)->start + (page << PAGE_SHIFT));
+
+	return pte == NONE || state_table(s, pte / PTRS_PER_PTE)->pmd ? NONE : pte;
+}
+
+static void write_step(struct json_out *o, const struct moment *at)
+{
+	const struct step *step = cursor_step(&at->c);
+	const struct call_path *path = cursor_path(&at->c);
+
+	json_string(o, "lane", at->lane->spec->name);
+	json_number(o, "step", at->c.pos);
+	json_string(o, "event", step ? event_info[step->event].name : NULL);
+	json_array(o, "path");
+	for (u32 i = 0; step && i < path->nr; i++)
+		json_string(o, NULL, event_info[path->function[i]].name);
+	json_close(o);
+}
+
+/* folio->swap.val: the type above the offset, as in mm/swapfile.c:swp_entry(). */
+static u64 folio_swap_val(const struct mm_state *s, u32 slot)
+{
+	const struct swap_device *device = state_device(s, slot_device(s, slot));
+
+	return (u64)device->type << 58 | (slot - device->first_slot);
+}
+
+static void write_folio(struct json_out *o, const struct moment *at, u32 i)
+{
+	const struct mm_state *s = at->c.live;
+	const struct folio *folio = state_folio(s, i);
+	char name[32];
+
+	json_object(o, NULL);
+	json_string(o, "id", at->names.folio(at->names.ctx, i, name));
+	json_number(o, "order", folio->order);
+	json_number(o, "refcount", folio->refcount);
+	json_number(o, "mapcount", folio->mapcount);
+	json_number(o, "nr_pages_mapped", folio->nr_pages_mapped);
+	json_number(o, "entire_mapcount", folio->entire_mapcount);
+	json_number(o, "pincount", folio->pincount);
+	json_array(o, "flags");
+	for (u32 k = 0; k < NR_FOLIO_FLAGS; k++)
+		if (folio_flag(folio, (enum folio_flag)k))
+			json_string(o, NULL, scn_flag_names[k]);
+	json_close(o);
+	if (folio->swap == NONE)
+		json_null(o, "swap");
+	else
+		json_hex(o, "swap", folio_swap_val(s, folio->swap), 1);
+	json_array(o, "exclusive");
+	for (u32 k = 0; k < folio_nr_pages(folio); k++)
+		json_number(o, NULL, state_page(s, folio->page + k)->anon_exclusive);
+	json_close(o);
+	json_close(o);
+}
+
+static void write_mm(struct json_out *o, const struct moment *at, u32 i)
+{
+	const struct mm *mm = state_mm(at->c.live, i);
+
+	json_object(o, NULL);
+	json_string(o, "id", at->names.mm(at->names.ctx, i));
+	json_number(o, "anonpages", mm->anonpages);
+	json_number(o, "swapents", mm->swapents);
+	json_number(o, "tlb_pending", mm->tlb_pending);
+	json_number(o, "tlb_flushed", mm->tlb_flushed);
+	json_close(o);
+}
+
+static void write_entry(struct json_out *o, const struct moment *at, u32 mm, u64 va,
+			const char *level, pte_t raw)
+{
+	struct softleaf_types types = softleaf_types_of(at->lane->spec->kernel);
+	char text[160];
+
+	json_object(o, NULL);
+	json_string(o, "mm", at->names.mm(at->names.ctx, mm));
+	json_hex(o, "va", va, 1);
+	json_string(o, "level", level);
+	json_hex(o, "raw", raw, 16);
+	json_string(o, "text", pte_text(at->lane->m.arch->pte, &types, raw, text, sizeof(text)));
+	json_close(o);
+}
+
+/* Every entry inside a VMA, empty ones too. */
+static void write_ptes(struct json_out *o, const struct moment *at)
+{
+	const struct mm_state *s = at->c.live;
+
+	for (u32 i = 0; i < s->nr[ARRAY_TABLE]; i++) {
+		const struct table *table = state_table(s, i);
+
+		if (table->pmd)
+			write_entry(o, at, table->mm, table->va, "pmd", table->pmd);
+	}
+	for (u32 i = 0; i < s->nr[ARRAY_VMA]; i++) {
+		for (u64 k = 0; k < vma_pages(s, i); k++) {
+			u32 pte = vma_pte(s, i, k);
+
+			if (pte != NONE)
+				write_entry(o, at, state_vma(s, i)->mm, pte_va(s, pte), "pte",
+					    *state_pte(s, pte));
+		}
+	}
+}
+
+/* Slots and clusters that are in use. */
+static void write_device(struct json_out *o, const struct moment *at, u32 i, bool clusters)
+{
+	const struct mm_state *s = at->c.live;
+	const struct swap_device *device = state_device(s, i);
+	const char *id = at->scenario->devices[i].id;
+
+	for (u32 k = 0; !clusters && k < device->nr_slots; k++) {
+		const struct slot *slot = state_slot(s, device->first_slot + k);
+
+		if (slot->kind == SLOT_FREE && !slot->count)
+			continue;
+		json_object(o, NULL);
+		json_string(o, "device", id);
+		json_number(o, "offset", k);
+		json_string(o, "kind", slot_kind_names[slot->kind]);
+		json_number(o, "count", slot->count);
+		json_close(o);
+	}
+	for (u32 k = 0; clusters && k < device->nr_clusters; k++) {
+		const struct cluster *cluster = state_cluster(s, device->first_cluster + k);
+
+		if (!cluster->count && !cluster->locked)
+			continue;
+		json_object(o, NULL);
+		json_string(o, "device", id);
+		json_number(o, "index", k);
+		json_number(o, "count", cluster->count);
+		json_number(o, "order", cluster->order);
+		json_bool(o, "locked", cluster->locked);
+		json_close(o);
+	}
+}
+
+static void write_devices(struct json_out *o, const struct moment *at, bool clusters)
+{
+	for (u32 i = 0; i < at->c.live->nr[ARRAY_DEVICE]; i++)
+		write_device(o, at, i, clusters);
+}
+
+static void write_ubc(struct json_out *o, const struct mm_state *s)
+{
+	const struct task *task = state_task(s, s->cpu);
+
+	json_object(o, "ubc");
+	json_bool(o, "flush_required", task->ubc_flush_required);
+	json_bool(o, "writable", task->ubc_writable);
+	json_hex(o, "cpumask", task->ubc_cpumask, 1);
+	json_close(o);
+}
+
+static void write_tlbs(struct json_out *o, const struct moment *at)
+{
+	const struct mm_state *s = at->c.live;
+
+	for (u32 cpu = 0; cpu < s->nr[ARRAY_CPU]; cpu++) {
+		for (u32 i = 0; i < state_cpu(s, cpu)->nr_tlb; i++) {
+			const struct tlb_entry *entry = state_tlb(s, cpu * s->nr_tlb + i);
+
+			json_object(o, NULL);
+			json_number(o, "cpu", cpu);
+			json_hex(o, "va", entry->va, 1);
+			json_hex(o, "pfn", entry->pfn, 1);
+			json_number(o, "span", entry->span);
+			json_bool(o, "writable", entry->flags & TLB_WRITABLE);
+			json_bool(o, "dirty", entry->flags & TLB_DIRTY);
+			json_bool(o, "stale", tlb_stale(s, at->lane->m.arch->pte, entry));
+			json_close(o);
+		}
+	}
+}
+
+static void print_json(const struct moment *at)
+{
+	const struct mm_state *s = at->c.live;
+	struct json_out o;
+
+	json_out_begin(&o, stdout, 2);
+	json_object(&o, NULL);
+	write_step(&o, at);
+	json_array(&o, "folios");
+	for (u32 i = 0; i < s->nr[ARRAY_FOLIO]; i++)
+		write_folio(&o, at, i);
+	json_close(&o);
+	json_array(&o, "mms");
+	for (u32 i = 0; i < s->nr[ARRAY_MM]; i++)
+		write_mm(&o, at, i);
+	json_close(&o);
+	json_array(&o, "ptes");
+	write_ptes(&o, at);
+	json_close(&o);
+	json_array(&o, "slots");
+	write_devices(&o, at, false);
+	json_close(&o);
+	json_array(&o, "clusters");
+	write_devices(&o, at, true);
+	json_close(&o);
+	write_ubc(&o, s);
+	json_array(&o, "tlbs");
+	write_tlbs(&o, at);
+	json_close(&o);
+	json_close(&o);
+}
+
+static int print_state(const struct options *opt, const struct run *run)
+{
+	struct moment at = { .scenario = run->scenario, .names = scenario_names(run->scenario) };
+	struct error err = { "" };
+	u32 tick, lane;
+
+	if (!run_moment(run, opt->at, &tick, &lane, &err))
+		return complain(STATUS_USAGE, "%s", err.text);
+	at.lane = &run->lanes[lane];
+	if (!cursor_open(&at.c, at.lane->trace))
+		return complain(STATUS_INTERNAL, "out of memory");
+	cursor_seek(&at.c, align_pos(run->align, tick, lane));
+	if (opt->format == FORMAT_JSON)
+		print_json(&at);
+	else
+		print_state_text(&at);
+	cursor_close(&at.c);
+	return command_limits(run);
+}
+
+int cmd_state(const struct options *opt)
+{
+	struct run run;
+	int status;
+
+	if (!opt->at)
+		return complain(STATUS_USAGE, "state needs --at MOMENT: N, LANE:N or end");
+	status = command_open(opt, opt->args[0], RUN_RECORD, false, &run);
+	if (status != STATUS_OK)
+		return status;
+	status = print_state(opt, &run);
+	command_close(&run);
+	return status;
+}

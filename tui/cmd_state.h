@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The machine at a moment, for a person. The command also writes it as JSON. */
+#ifndef CMD_STATE_H
+#define CMD_STATE_H
+
+#include "arch/pgtable.h"
+#include "names.h"
+
+/* One lane at one moment. */
+struct moment {
+	const struct scenario *scenario;
+	const struct lane *lane;
+	struct cursor c;
+	struct names names;
+};
+
+void print_state_text(const struct moment *at);
+
+/* The index in pte[] of the i-th page of a VMA; NONE: no page table there, or a huge entry. */
+u32 vma_pte(const struct mm_state *s, u32 vma, u64 page);
+u64 vma_pages(const struct mm_state *s, u32 vma);
+
+struct softleaf_types softleaf_types_of(const struct kernel *kernel);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "names.h"
+#include "scenario/ops.h"
+
+const char *const level_names[] = {
+	[LEVEL_INTRO] = "intro", [LEVEL_CORE] = "core", [LEVEL_DEEP] = "deep",
+};
+
+const char *const phase_names[NR_PHASES] = {
+#define PHASE(id, name, text) [PHASE_##id] = name,
+#include "core/phases.def"
+#undef PHASE
+};
+
+static const char *name_of_folio(const void *ctx, u32 folio, char *buf)
+{
+	return folio_name(ctx, folio, buf);
+}
+
+static const char *name_of_mm(const void *ctx, u32 mm)
+{
+	const struct scenario *s = ctx;
+
+	return mm < s->nr_mms ? s->mms[mm].id : "?";
+}
+
+static const char *name_of_op(const void *ctx, u32 op)
+{
+	const struct scenario *s = ctx;
+
+	return op < s->nr_ops ? s->ops[op].op->name : "?";
+}
+
+struct names scenario_names(const struct scenario *s)
+{
+	return (struct names){
+		.ctx = s, .folio = name_of_folio, .mm = name_of_mm, .op = name_of_op,
+	};
+}

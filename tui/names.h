@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the things in a state are called, from the scenario that placed them. */
+#ifndef NAMES_H
+#define NAMES_H
+
+#include "scenario/run.h"
+#include "trace/narrate.h"
+
+/* For narrate() and describe_step(); valid as long as the scenario. */
+struct names scenario_names(const struct scenario *s);
+
+extern const char *const level_names[];		/* by enum level */
+extern const char *const phase_names[NR_PHASES];
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "panes/panes.h"
+
+static const char *const flag_names[NR_FOLIO_FLAGS] = {
+#define FOLIO_FLAG(id, name) [PG_##id] = name,
+#include "core/folio_flags.def"
+#undef FOLIO_FLAG
+};
+
+/* Seldom the point: left out first when there is no room. */
+#define DULL (1u << PG_anon | 1u << PG_uptodate | 1u << PG_swapbacked | 1u << PG_zero_filled)
+
+static u32 flags_width(u32 flags)
+{
+	u32 w = 0;
+
+	for (u32 i = 0; i < NR_FOLIO_FLAGS; i++)
+		if (flags >> i & 1)
+			w += (u32)strlen(flag_names[i]) + 1;
+	return w;
+}
+
+static void draw_flags(const struct view *v, const struct area *a, u32 x, const struct folio *f)
+{
+	u32 old;
+	bool changed = view_changed(v, &f->flags, &old);
+	u32 delta = changed ? old ^ f->flags : 0;
+	u32 shown = f->flags | delta;
+
+	if (x + flags_width(shown) + 2 > a->w)
+		shown &= ~DULL | delta;
+	put_mark(a, 0, changed);
+	for (u32 i = 0; i < NR_FOLIO_FLAGS; i++) {
+		bool set = f->flags >> i & 1;
+		char word[32];
+
+		if (!(shown >> i & 1))
+			continue;
+		snprintf(word, sizeof(word), "%s%s", delta >> i & 1 ? set ? "+" : "-" : "",
+			 flag_names[i]);
+		x = put_cut(a, x, 0, a->w, delta >> i & 1 ? STYLE_changed : STYLE_normal, word) + 1;
+	}
+}
+
+/* One sum, in ever fewer columns until it fits. */
+struct sum {
+	const char *words[3][6];	/* by width */
+	u32 nr[6];
+	u32 parts;
+};
+
+static void add_part(struct sum *sum, u32 nr, const char *wide, const char *narrow, const char *least)
+{
+	if (!nr)
+		return;
+	sum->nr[sum->parts] = nr;
+	sum->words[0][sum->parts] = wide;
+	sum->words[1][sum->parts] = narrow;
+	sum->words[2][sum->parts++] = least;
+}
+
+static char *sum_text(const struct sum *sum, u32 form, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (u32 i = 0; i < sum->parts && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s%" PRIu32 " %s",
+					!i ? "" : form == 2 ? "+" : " + ", sum->nr[i],
+					sum->words[form][i]);
+	return buf;
+}
+
+static void draw_refcount(const struct view *v, const struct area *a, u32 y, const struct folio *f)
+{
+	u32 cache = folio_flag(f, PG_swapcache) ? folio_nr_pages(f) : 0;
+	u32 known = f->mapcount + cache + folio_isolated(f) + f->gup;
+	struct sum sum = { .parts = 0 };
+	char text[120];
+	u32 old, x, form = 0;
+	bool changed = view_changed(v, &f->refcount, &old);
+
+	add_part(&sum, f->mapcount, f->mapcount == 1 ? "map" : "maps", "maps", "maps");
+	add_part(&sum, cache, "swap cache", "cache", "cache");
+	add_part(&sum, folio_isolated(f), "isolated", "isolated", "isol");
+	add_part(&sum, f->gup, "held by others", "others", "others");
+	add_part(&sum, f->refcount > known ? f->refcount - known : 0, "not yet dropped", "to drop",
+		 "to drop");
+	put_mark(a, y, changed);
+	put_text(a, 1, y, STYLE_label, "ref");
+	x = put_format(a, 5, y, changed ? STYLE_changed : STYLE_strong, "%" PRIu32, f->refcount);
+	if (changed) {
+		x = put_text(a, x + 1, y, STYLE_dim, "was ");
+		x = put_format(a, x, y, STYLE_old, "%" PRIu32, old);
+	}
+	if (!sum.parts)
+		return;
+	while (form < 2 && x + 3 + text_width(sum_text(&sum, form, text, sizeof(text))) > a->w)
+		form++;
+	x = put_text(a, x, y, STYLE_dim, x + 3 + text_width(sum_text(&sum, form, text, sizeof(text))) > a->w
+		     ? "=" : " = ");
+	x = put_cut(a, x, y, a->w, STYLE_normal, text);
+	if (f->refcount < known)
+		put_format(a, x, y, STYLE_warn, " - %" PRIu32 " taken early", known - f->refcount);
+}
+
+/* How many PTEs map the folio's pages now, and the pages whose count says otherwise. */
+struct mapped {
+	u32 ptes;
+	u32 first, last, nr;	/* pages that differ */
+	bool counted;		/* they are counted and not mapped; else the other way round */
+};
+
+static struct mapped count_mapped(const struct view *v, const struct folio *f)
+{
+	struct mapped m = { .first = NONE };
+
+	for (u32 i = 0; i < folio_nr_pages(f); i++) {
+		u32 page = f->page + i, nr = 0;
+		u32 counted = state_page(v->s, page)->mapcount;
+
+		for (u32 k = v->app->page_ptes[page]; k < v->app->page_ptes[page + 1]; k++) {
+			pte_t pte = *state_pte(v->s, v->app->page_pte[k]);
+
+			nr += v->ops->present(pte) && v->ops->pfn(pte) == f->pfn + i;
+		}
+		m.ptes += nr;
+		if (nr == counted)
+			continue;
+		if (m.first == NONE)
+			m.first = i;
+		m.last = i;
+		m.nr++;
+		m.counted = counted > nr;
+	}
+	return m;
+}
+
+static void draw_mapcount(const struct view *v, const struct area *a, u32 y, const struct folio *f)
+{
+	struct mapped m = count_mapped(v, f);
+	char pages[48], text[120];
+	u32 old, x;
+	bool changed = view_changed(v, &f->mapcount, &old);
+
+	put_mark(a, y, changed);
+	put_text(a, 1, y, STYLE_label, "map");
+	x = put_format(a, 5, y, changed ? STYLE_changed : STYLE_strong, "%" PRIu32, f->mapcount);
+	if (changed) {
+		x = put_text(a, x + 1, y, STYLE_dim, "was ");
+		x = put_format(a, x, y, STYLE_old, "%" PRIu32, old);
+	}
+	if (f->entire_mapcount)
+		x = put_format(a, x, y, STYLE_normal, " = %" PRIu32 " pmd, ", f->entire_mapcount);
+	if (!m.nr) {
+		if (m.ptes || f->mapcount)
+			put_format(a, x, y, STYLE_normal, " = %" PRIu32 " pte%s", m.ptes,
+				   m.ptes == 1 ? "" : "s");
+		return;
+	}
+	if (m.first == m.last)
+		snprintf(pages, sizeof(pages), "page %" PRIu32, m.first);
+	else
+		snprintf(pages, sizeof(pages), m.nr == m.last - m.first + 1 ? "%" PRIu32 "..%" PRIu32
+			 : "%" PRIu32 "..%" PRIu32 " partly", m.first, m.last);
+	snprintf(text, sizeof(text), ", %" PRIu32 " pte%s (%s %s)", m.ptes, m.ptes == 1 ? "" : "s",
+		 pages, m.counted ? "still counted" : "not counted yet");
+	put_cut(a, x, y, a->w, STYLE_warn, text);
+}
+
+static void draw_exclusive(const struct view *v, const struct area *a, u32 y, const struct folio *f)
+{
+	u32 nr = 0, x;
+
+	for (u32 i = 0; i < folio_nr_pages(f); i++)
+		nr += state_page(v->s, f->page + i)->anon_exclusive;
+	put_mark(a, y, false);
+	for (u32 i = 0; i < folio_nr_pages(f); i++)
+		if (view_changed(v, &state_page(v->s, f->page + i)->anon_exclusive, NULL))
+			put_mark(a, y, true);
+	put_text(a, 1, y, STYLE_label, "excl");
+	x = put_format(a, 6, y, STYLE_normal, "%" PRIu32 " of %" PRIu32 " pages", nr,
+		       folio_nr_pages(f));
+	x = put_text(a, x + 2, y, STYLE_label, "pins");
+	put_format(a, x + 1, y, STYLE_normal, "%" PRIu32, f->pincount);
+}
+
+static void draw_mm(const struct view *v, const struct area *a, u32 y)
+{
+	for (u32 i = 0; i < v->s->nr[ARRAY_MM]; i++) {
+		const struct mm *mm = state_mm(v->s, i);
+		u32 x = 1;
+
+		put_mark(a, y + i, view_changed(v, &mm->anonpages, NULL) ||
+				   view_changed(v, &mm->swapents, NULL));
+		x = put_format(a, x, y + i, STYLE_label, "mm %s",
+			       v->app->names.mm(v->app->names.ctx, i));
+		put_format(a, x + 2, y + i, STYLE_normal, "anonpages %" PRIu32 "  swapents %" PRIu32,
+			   mm->anonpages, mm->swapents);
+	}
+}
+
+static void draw_shape(const struct view *v, const struct area *a, u32 y, const struct folio *f)
+{
+	static const char *const lists[] = {
+		"inactive anon LRU", "active anon LRU", "inactive file LRU", "active file LRU",
+		"folio_list", "node_folio_list", "ret_folios", "waiting for the flush", "free_folios",
+	};
+	char text[160];
+
+	snprintf(text, sizeof(text), "order %" PRIu32 "  %" PRIu32 " KiB  pfn 0x%" PRIx32 "  on %s",
+		 f->order, 4u << f->order, f->pfn,
+		 f->list < NR_OF(lists) ? lists[f->list] : "no list");
+	put_mark(a, y, view_changed(v, &f->list, NULL));
+	put_cut(a, 1, y, a->w, STYLE_normal, text);
+}
+
+void draw_folio(const struct view *v, const struct area *a)
+{
+	const struct folio *f;
+	char buf[32], label[48];
+
+	if (v->folio == NONE) {
+		put_label(v, a, 0, "folio");
+		return;
+	}
+	f = state_folio(v->s, v->folio);
+	if (a->h == 2) {
+		draw_refcount(v, a, 0, f);
+		draw_mapcount(v, a, 1, f);
+		return;
+	}
+	snprintf(label, sizeof(label), "folio %.30s",
+		 v->app->names.folio(v->app->names.ctx, v->folio, buf));
+	put_label(v, a, 0, label);
+	draw_flags(v, a, (u32)strlen(label) + 3, f);
+	if (a->h > 1)
+		draw_refcount(v, a, 1, f);
+	if (a->h > 2)
+		draw_mapcount(v, a, 2, f);
+	if (a->h > 3)
+		draw_exclusive(v, a, 3, f);
+	if (a->h > 4)
+		draw_shape(v, a, 4, f);
+	if (a->h > 5)
+		draw_mm(v, a, 5);
+}
+
+u32 most_folio(const struct view *v, u32 width)
+{
+	(void)width;
+	return 5 + v->s->nr[ARRAY_MM];
+}

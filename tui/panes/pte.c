@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "panes/panes.h"
+
+#define VALUE_COLUMN 13
+#define MAX_WINDOWS 4
+#define MAX_ROWS 512
+#define BITS_ROWS 9
+#define BLOCK 16u		/* entries of a contpte block */
+
+/* A run of entries that differ in nothing but their page frame or slot. */
+struct row {
+	u32 first, nr;
+	pte_t value, old;	/* of the first */
+	bool changed;
+};
+
+struct rows {
+	u32 nr, at;		/* at: the row that must be seen */
+	struct row row[MAX_ROWS];
+};
+
+char *pte_brief(const struct view *v, pte_t pte, bool run, bool pfn_word, char *buf, size_t size)
+{
+	const char *more = run ? ".." : "";
+	struct pte_desc d;
+
+	v->ops->decode(pte, &v->types, &d);
+	switch (d.kind) {
+	case PTE_NONE:
+		snprintf(buf, size, "none");
+		break;
+	case PTE_PRESENT:
+		snprintf(buf, size, "%s0x%" PRIx64 "%s %s %s %s%s%s%s", pfn_word ? "pfn " : "", d.pfn,
+			 more, d.write ? "RW" : "RO", d.dirty ? "D" : "-", d.young ? "A" : "-",
+			 d.soft_dirty ? " S" : "", d.uffd ? " U" : "", d.cont ? " C" : "");
+		break;
+	case PTE_SWAP:
+		snprintf(buf, size, "swap %" PRIu32 ":0x%" PRIx64 "%s%s%s", d.type, d.offset, more,
+			 d.exclusive ? " excl" : "", d.uffd ? " U" : "");
+		break;
+	default:
+		pte_text(v->ops, &v->types, pte, buf, size);
+	}
+	return buf;
+}
+
+static u32 home_folio(const struct view *v, u32 pte)
+{
+	u32 page = v->app->pte_page[pte];
+
+	return page == NONE ? NONE : page_folio(v->s, page);
+}
+
+/* Number of the page that a PTE mapped in its folio; without one, in its VMA. */
+static u64 page_number(const struct view *v, u32 pte)
+{
+	u32 page = v->app->pte_page[pte];
+	u32 mm = state_table(v->s, pte / PTRS_PER_PTE)->mm;
+	u32 vma;
+
+	if (page != NONE)
+		return page - state_folio(v->s, page_folio(v->s, page))->page;
+	vma = va_vma(v->s, mm, pte_va(v->s, pte));
+	return vma == NONE ? 0 : (pte_va(v->s, pte) - state_vma(v->s, vma)->start) >> PAGE_SHIFT;
+}
+
+char *page_label(const struct view *v, u32 pte, u32 nr, char *buf, size_t size)
+{
+	u32 folio = home_folio(v, pte), last = home_folio(v, pte + nr - 1);
+	const struct names *names = &v->app->names;
+	char name[32] = "", to[32];
+	int len;
+
+	if (folio == NONE)
+		strcpy(name, "+");
+	else if (folio != v->folio)
+		snprintf(name, sizeof(name), "%.30s", names->folio(names->ctx, folio, to));
+	if (folio != last && folio != NONE && last != NONE) {
+		snprintf(buf, size, "%s..%s", name, names->folio(names->ctx, last, to));
+		return buf;
+	}
+	len = snprintf(buf, size, "%s%s%" PRIu64, name, folio != NONE && *name ? ":" : "",
+		       page_number(v, pte));
+	if (nr > 1 && len > 0 && (size_t)len < size)
+		snprintf(buf + len, size - (size_t)len, "..%" PRIu64, page_number(v, pte + nr - 1));
+	return buf;
+}
+
+/* Is b the entry that follows a in a run, k places on? */
+static bool continues(const struct view *v, pte_t a, pte_t b, u32 k)
+{
+	struct pte_desc d;
+
+	if (v->ops->none(a) || v->ops->none(b))
+		return a == b;
+	if (v->ops->present(a))
+		return v->ops->present(b) && v->ops->advance_pfn(a, k) == b;
+	if (v->ops->present(b))
+		return false;
+	v->ops->decode(a, &v->types, &d);
+	if (d.kind != PTE_SWAP)
+		return a == b;
+	d.offset += k;
+	return v->ops->encode(&d) == b;
+}
+
+static void add_entry(const struct view *v, struct rows *rows, u32 pte, u32 hand)
+{
+	struct row *last = rows->nr ? &rows->row[rows->nr - 1] : NULL;
+	struct row row = { .first = pte, .nr = 1, .value = *state_pte(v->s, pte) };
+
+	row.changed = view_changed64(v, state_pte(v->s, pte), &row.old);
+	if (last && last->first + last->nr == pte && last->changed == row.changed &&
+	    (home_folio(v, pte) == v->folio) == (home_folio(v, last->first) == v->folio) &&
+	    continues(v, last->value, row.value, last->nr) &&
+	    (!row.changed || continues(v, last->old, row.old, last->nr))) {
+		last->nr++;
+	} else if (rows->nr < MAX_ROWS) {
+		rows->row[rows->nr++] = row;
+	}
+	if (pte == hand)
+		rows->at = rows->nr - 1;
+}
+
+struct window {
+	u32 first, last;
+};
+
+/* The VMAs that the folio at hand is mapped in, each cut to one page table. */
+static u32 windows(const struct view *v, struct window *w)
+{
+	const struct app *app = v->app;
+	u32 nr = 0;
+
+	for (u32 i = 0; v->folio != NONE && i < folio_nr_pages(state_folio(v->s, v->folio)); i++) {
+		u32 page = state_folio(v->s, v->folio)->page + i;
+
+		for (u32 k = app->page_ptes[page]; k < app->page_ptes[page + 1]; k++) {
+			u32 pte = app->page_pte[k];
+			u32 table = pte / PTRS_PER_PTE * PTRS_PER_PTE;
+			bool known = false;
+
+			for (u32 j = 0; j < nr; j++)
+				known |= pte >= w[j].first && pte <= w[j].last;
+			if (!known && nr < MAX_WINDOWS)
+				w[nr++] = (struct window){ table, table + PTRS_PER_PTE - 1 };
+		}
+	}
+	if (!nr && v->s->nr[ARRAY_PTE])
+		w[nr++] = (struct window){ 0, PTRS_PER_PTE - 1 };
+	return nr;
+}
+
+static void collect(const struct view *v, struct rows *rows)
+{
+	struct window w[MAX_WINDOWS];
+	u32 nr = windows(v, w);
+	u32 hand = pte_at_hand(v);
+
+	rows->nr = rows->at = 0;
+	for (u32 i = 0; i < nr; i++) {
+		u32 mm = state_table(v->s, w[i].first / PTRS_PER_PTE)->mm;
+
+		for (u32 pte = w[i].first; pte <= w[i].last; pte++)
+			if (va_vma(v->s, mm, pte_va(v->s, pte)) != NONE)
+				add_entry(v, rows, pte, hand);
+	}
+}
+
+u32 pte_at_hand(const struct view *v)
+{
+	const struct task *task = state_task(v->s, v->s->cpu);
+	const struct step *step = cursor_step(v->c);
+	u32 first = v->s->at[ARRAY_PTE];
+	u32 nr = 0;
+	const struct delta *delta = v->moves && step ? trace_deltas(v->c->trace, v->c->pos - 1, &nr)
+						      : NULL;
+
+	for (u32 i = 0; i < nr; i++)
+		if ((delta[i].word - first) / 2 < v->s->nr[ARRAY_PTE])
+			return (delta[i].word - first) / 2;
+	if (task->walk_pte != NONE && task->walk_pte < v->s->nr[ARRAY_PTE])
+		return task->walk_pte;
+	if (step && step->page != NONE && step->page < v->s->nr[ARRAY_PAGE] &&
+	    v->app->page_ptes[step->page] < v->app->page_ptes[step->page + 1])
+		return v->app->page_pte[v->app->page_ptes[step->page]];
+	return NONE;
+}
+
+/* "x13", or for whole contpte blocks "[16]", "32x[16]". */
+static char *extent(const struct view *v, const struct row *row, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (v->ops->valid_cont(row->value) && row->first % BLOCK == 0 && row->nr % BLOCK == 0) {
+		if (row->nr == BLOCK)
+			snprintf(buf, size, "[16]");
+		else
+			snprintf(buf, size, "%" PRIu32 "x[16]", row->nr / BLOCK);
+	} else if (row->nr > 1) {
+		snprintf(buf, size, "x%" PRIu32, row->nr);
+	}
+	return buf;
+}
+
+static void draw_row(const struct view *v, const struct area *a, u32 y, const struct row *row)
+{
+	const struct task *task = state_task(v->s, v->s->cpu);
+	char label[64], value[128], old[128], nr[16];
+	u32 x;
+
+	put_mark(a, y, row->changed);
+	if (!row->changed && task->walk_pte - row->first < row->nr)
+		put_rune(a, 0, y, STYLE_key, '>');
+	x = put_text(a, LABEL_COLUMNS, y, STYLE_normal,
+		     page_label(v, row->first, row->nr, label, sizeof(label)));
+	x = x < VALUE_COLUMN ? VALUE_COLUMN : x + 1;
+	if (a->w >= 76)
+		pte_text(v->ops, &v->types, row->value, value, sizeof(value));
+	else
+		pte_brief(v, row->value, row->nr > 1, true, value, sizeof(value));
+	extent(v, row, nr, sizeof(nr));
+	if (*nr)
+		put_right(a, x, y, STYLE_strong, nr);
+	x = put_cut(a, x, y, a->w - (*nr ? (u32)strlen(nr) + 1 : 0),
+		    row->changed ? STYLE_changed : STYLE_normal, value);
+	if (!row->changed)
+		return;
+	pte_brief(v, row->old, row->nr > 1, a->w >= 50, old, sizeof(old));
+	x = put_text(a, x + 1, y, STYLE_dim, "was ");
+	put_cut(a, x, y, a->w - (*nr ? (u32)strlen(nr) + 1 : 0), STYLE_old, old);
+}
+
+/* Show the row at hand in the middle of a part that is too small for all. */
+static u32 first_row(const struct rows *rows, u32 h, u32 scroll)
+{
+	u32 first = rows->at > h / 2 ? rows->at - h / 2 : 0;
+
+	if (rows->nr <= h)
+		return 0;
+	first += scroll;
+	return first + h > rows->nr ? rows->nr - h : first;
+}
+
+/* Rows left for the runs when the bits of an entry go below them. */
+static u32 room_for_rows(u32 h, u32 rows)
+{
+	u32 room = h > BITS_ROWS + 3 ? h - BITS_ROWS : 3;
+
+	return room < rows ? room : rows;
+}
+
+static void put_hidden(const struct area *a, u32 y, const char *where, u32 nr)
+{
+	put_format(a, 1, y, STYLE_dim, "%s%" PRIu32, where, nr);
+}
+
+void draw_pte(const struct view *v, const struct area *a)
+{
+	u32 hand = pte_at_hand(v);
+	bool bits = hand != NONE && (v->zoom || a->h > BITS_ROWS);
+	struct rows rows;
+	u32 room, first, shown;
+
+	collect(v, &rows);
+	room = bits ? room_for_rows(a->h, rows.nr) : a->h;
+	first = first_row(&rows, room, v->zoom ? v->app->scroll : 0);
+	shown = rows.nr - first < room ? rows.nr - first : room;
+	for (u32 i = 0; i < shown; i++)
+		draw_row(v, a, i, &rows.row[first + i]);
+	put_label(v, a, 0, "pte");
+	if (first && shown > 1)
+		put_hidden(a, 1, "^", first);
+	if (rows.nr > first + shown && shown > 2)
+		put_hidden(a, shown - 1, "v", rows.nr - first - shown);
+	if (bits) {
+		struct area rest = area_part(a, 0, shown + 1, a->w, a->h);
+
+		put_bits(v, &rest, hand);
+	}
+}
+
+u32 most_pte(const struct view *v, u32 width)
+{
+	u32 nr = v->folio == NONE ? 0 : folio_nr_pages(state_folio(v->s, v->folio));
+
+	(void)width;
+	return 14 + (nr < 16 ? nr : 16);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "panes/panes.h"
+#include "trace/describe.h"
+
+#define GROUP 4u
+
+/* The slot of a folio's page: from the swap cache, or from the swap entry that replaced it. */
+static u32 slot_of(const struct view *v, const struct folio *f, u32 i)
+{
+	u32 page = f->page + i;
+
+	if (f->swap != NONE)
+		return f->swap + i;
+	for (u32 k = v->app->page_ptes[page]; k < v->app->page_ptes[page + 1]; k++) {
+		pte_t pte = *state_pte(v->s, v->app->page_pte[k]);
+		struct pte_desc d;
+
+		v->ops->decode(pte, &v->types, &d);
+		for (u32 dev = 0; d.kind == PTE_SWAP && dev < v->s->nr[ARRAY_DEVICE]; dev++) {
+			const struct swap_device *device = state_device(v->s, dev);
+
+			if (device->type == d.type && d.offset < device->nr_slots)
+				return device->first_slot + (u32)d.offset;
+		}
+	}
+	return NONE;
+}
+
+/* The first slot of the folio at hand, or NONE. */
+static u32 first_slot(const struct view *v, const struct folio *f)
+{
+	for (u32 i = 0; i < folio_nr_pages(f); i++) {
+		u32 slot = slot_of(v, f, i);
+
+		if (slot != NONE)
+			return slot - i;
+	}
+	return NONE;
+}
+
+static const char *kind_text(const struct view *v, u32 slot, u32 nr)
+{
+	static const char *const text[] = {
+		[SLOT_FREE] = "free", [SLOT_FOLIO] = "cached", [SLOT_SHADOW] = "shadow",
+		[SLOT_BAD] = "bad",
+	};
+	u32 kind = state_slot(v->s, slot)->kind;
+
+	for (u32 i = 1; i < nr; i++)
+		if (state_slot(v->s, slot + i)->kind != kind)
+			return "mixed";
+	return kind < NR_OF(text) ? text[kind] : "?";
+}
+
+/* Counts of slots in one row, as many as fit before end; returns how many. */
+static u32 put_counts(const struct view *v, const struct area *a, u32 x, u32 y, u32 end, u32 slot,
+		      u32 nr, bool spaced)
+{
+	bool changed = false;
+	u32 i;
+
+	for (i = 0; i < nr && x < end; i++) {
+		const struct slot *s = state_slot(v->s, slot + i);
+		bool here = view_changed_any(v, s, sizeof(*s));
+
+		if (spaced && i && i % GROUP == 0)
+			x++;
+		if (x >= end)
+			break;
+		put_rune(a, x++, y, here ? STYLE_changed : STYLE_normal,
+			 s->kind == SLOT_FREE ? '.' : s->count > 9 ? '+' : '0' + s->count);
+		changed |= here;
+	}
+	put_mark(a, y, changed);
+	return i;
+}
+
+static void draw_device(const struct view *v, const struct area *a, u32 y, u32 slot)
+{
+	const struct swap_device *d = state_device(v->s, slot_device(v->s, slot));
+	u32 offset = slot - d->first_slot;
+	const struct cluster *c = state_cluster(v->s, d->first_cluster + offset / SWAPFILE_CLUSTER);
+
+	put_mark(a, y, view_changed(v, &d->inuse, NULL) || view_changed_any(v, c, sizeof(*c)));
+	put_format(a, LABEL_COLUMNS, y, STYLE_normal,
+		   "device %" PRIu32 " in use %" PRIu32 "  cluster %" PRIu32 ": %" PRIu32 "%s",
+		   d->type, d->inuse, offset / SWAPFILE_CLUSTER, c->count,
+		   c->locked ? " locked" : "");
+}
+
+void draw_swap(const struct view *v, const struct area *a)
+{
+	const struct folio *f = v->folio == NONE ? NULL : state_folio(v->s, v->folio);
+	u32 slot = f ? first_slot(v, f) : NONE;
+	u32 nr, end, x, shown;
+	const char *kind;
+	char text[32];
+
+	put_label(v, a, 0, "swap");
+	if (slot == NONE) {
+		put_text(a, LABEL_COLUMNS, 0, STYLE_dim, "no slots");
+		return;
+	}
+	nr = folio_nr_pages(f);
+	kind = kind_text(v, slot, nr);
+	x = put_text(a, 6, 0, STYLE_normal, slot_text(v->s, slot, text, sizeof(text))) + 1;
+	end = a->w > strlen(kind) + 1 ? a->w - (u32)strlen(kind) - 1 : 0;
+	shown = put_counts(v, a, x, 0, end, slot, nr, x + nr + nr / GROUP <= end + 1);
+	if (shown < nr && end > 2 && a->h == 1)
+		put_text(a, end - 2, 0, STYLE_dim, "..");
+	put_right(a, x, 0, STYLE_dim, kind);
+	for (u32 y = 1; y + 1 < a->h && shown < nr; y++)
+		shown += put_counts(v, a, x, y, end, slot + shown, nr - shown,
+				    x + nr + nr / GROUP <= end + 1);
+	if (a->h > 1)
+		draw_device(v, a, a->h - 1 < 1 + nr / 16 ? a->h - 1 : 1 + (nr > 32 ? nr / 32 : 0), slot);
+}
+
+u32 most_swap(const struct view *v, u32 width)
+{
+	u32 nr = v->folio == NONE ? 1 : folio_nr_pages(state_folio(v->s, v->folio));
+	u32 rows = 1 + nr / (width > 24 ? width - 22 : 4);
+
+	return 1 + (rows < 6 ? rows : 6);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/tlb.h"
+#include "cmd_state.h"
+#include "scenario/expr.h"
+#include "trace/describe.h"
+
+/* What the last step changed has a * in front. */
+static char mark(const struct moment *at, const void *from, size_t bytes)
+{
+	return cursor_changed_any(&at->c, from, bytes) ? '*' : ' ';
+}
+
+static void print_step(const struct moment *at)
+{
+	const struct mm_state *s = at->c.live;
+	const struct step *step = cursor_step(&at->c);
+	const struct call_path *path = cursor_path(&at->c);
+	const struct kernel *kernel = at->lane->spec->kernel;
+	char text[512];
+
+	printf("%s  %s%s  step %" PRIu32 " of %" PRIu32 "  %s\n", at->lane->spec->name,
+	       kernel->name, kernel->proposed ? " (proposed)" : "", at->c.pos,
+	       trace_nr_steps(at->c.trace), phase_names[state_task(s, s->cpu)->phase]);
+	printf("  %s\n",
+	       step ? narrate(&at->c, &at->names, text, sizeof(text)) : "Before the first step.");
+	if (step && *narrate_why(&at->c))
+		printf("  %s\n", narrate_why(&at->c));
+	for (u32 i = 0; step && i < path->nr; i++)
+		printf("%s%s", i ? " < " : "  ", event_info[path->function[i]].name);
+	if (step && path->nr)
+		putchar('\n');
+}
+
+/* "33 = 16 maps + 16 swap cache + 1 isolated" */
+static void print_references(const struct folio *folio)
+{
+	u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
+	u32 known = folio->mapcount + cache + folio_isolated(folio) + folio->gup;
+	const struct {
+		u32 nr;
+		const char *of;
+	} parts[] = {
+		{ folio->mapcount, folio->mapcount == 1 ? "map" : "maps" },
+		{ cache, "swap cache" },
+		{ folio_isolated(folio), "isolated" },
+		{ folio->gup, "held by others" },
+		{ folio->refcount > known ? folio->refcount - known : 0, "not dropped yet" },
+	};
+	const char *before = " = ";
+
+	printf("refcount %" PRIu32, folio->refcount);
+	for (u32 i = 0; i < NR_OF(parts); i++) {
+		if (!parts[i].nr)
+			continue;
+		printf("%s%" PRIu32 " %s", before, parts[i].nr, parts[i].of);
+		before = " + ";
+	}
+	if (folio->refcount < known)
+		printf(" - %" PRIu32 " not taken", known - folio->refcount);
+	putchar('\n');
+}
+
+/* "0..15", "0..3 8..15", "none" */
+static void print_exclusive(const struct mm_state *s, const struct folio *folio)
+{
+	u32 nr = folio_nr_pages(folio), first = nr;
+	bool any = false;
+
+	printf("           exclusive");
+	for (u32 i = 0; i <= nr; i++) {
+		bool exclusive = i < nr && state_page(s, folio->page + i)->anon_exclusive;
+
+		if (exclusive && first == nr)
+			first = i;
+		if (exclusive || first == nr)
+			continue;
+		printf(first == i - 1 ? " %" PRIu32 : " %" PRIu32 "..%" PRIu32, first, i - 1);
+		any = true;
+		first = nr;
+	}
+	puts(any ? "" : " none");
+}
+
+static void print_folio(const struct moment *at, u32 i)
+{
+	const struct mm_state *s = at->c.live;
+	const struct folio *folio = state_folio(s, i);
+	char name[32], slot[32];
+
+	printf("%c folio %-3s ", mark(at, folio, sizeof(*folio)),
+	       at->names.folio(at->names.ctx, i, name));
+	print_references(folio);
+	printf("           mapcount %" PRIu32 ", pages mapped %" PRIu32, folio->mapcount,
+	       folio->nr_pages_mapped & (ENTIRELY_MAPPED - 1));
+	if (folio->entire_mapcount)
+		printf(", entirely %" PRIu32, folio->entire_mapcount);
+	if (folio->pincount)
+		printf(", pins %" PRIu32, folio->pincount);
+	printf("\n           %" PRIu32 " KiB", 4u << folio->order);
+	for (u32 k = 0; k < NR_FOLIO_FLAGS; k++)
+		if (folio_flag(folio, (enum folio_flag)k))
+			printf(" %s", scn_flag_names[k]);
+	if (folio->swap != NONE)
+		printf(", slot %s", slot_text(s, folio->swap, slot, sizeof(slot)));
+	putchar('\n');
+	print_exclusive(s, folio);
+}
+
+static void print_mm(const struct moment *at, u32 i)
+{
+	const struct mm *mm = state_mm(at->c.live, i);
+
+	printf("%c mm %-6s anonpages %" PRIu32 ", swapents %" PRIu32 ", flushes pending %" PRIu32
+	       ", flushed %" PRIu32 "\n", mark(at, mm, sizeof(*mm)), at->names.mm(at->names.ctx, i),
+	       mm->anonpages, mm->swapents, mm->tlb_pending, mm->tlb_flushed);
+}
+
+/* Does an entry continue the run that began nr entries before it? */
+static bool continues(const struct moment *at, u32 first, u32 nr)
+{
+	const struct pte_ops *ops = at->lane->m.arch->pte;
+	struct softleaf_types types = softleaf_types_of(at->lane->spec->kernel);
+	const u64 *pte = state_pte(at->c.live, first);
+	struct pte_desc desc;
+
+	if (mark(at, pte, sizeof(*pte)) != mark(at, pte + nr, sizeof(*pte)))
+		return false;
+	if (ops->none(*pte) || ops->none(pte[nr]))
+		return ops->none(*pte) && ops->none(pte[nr]);
+	if (ops->present(*pte))
+		return pte[nr] == ops->advance_pfn(*pte, nr);
+	ops->decode(*pte, &types, &desc);
+	desc.offset += nr;
+	return desc.kind == PTE_SWAP && pte[nr] == ops->encode(&desc);
+}
+
+static void print_run(const struct moment *at, u32 first, u32 nr)
+{
+	struct softleaf_types types = softleaf_types_of(at->lane->spec->kernel);
+	const u64 *pte = state_pte(at->c.live, first);
+	char text[160];
+
+	printf("%c   0x%012" PRIx64 " %4" PRIu32 "  0x%016" PRIx64 "  %s\n",
+	       mark(at, pte, sizeof(*pte)), pte_va(at->c.live, first), nr, *pte,
+	       pte_text(at->lane->m.arch->pte, &types, *pte, text, sizeof(text)));
+}
+
+static void print_vma(const struct moment *at, u32 vma)
+{
+	const struct mm_state *s = at->c.live;
+	u64 pages = vma_pages(s, vma);
+
+	printf("  ptes %s, first of a run, entries\n",
+	       at->names.mm(at->names.ctx, state_vma(s, vma)->mm));
+	for (u64 i = 0; i < pages;) {
+		u32 first = vma_pte(s, vma, i), nr = 1;
+
+		if (first == NONE) {
+			i++;
+			continue;
+		}
+		while (i + nr < pages && (first + nr) % PTRS_PER_PTE && continues(at, first, nr))
+			nr++;
+		print_run(at, first, nr);
+		i += nr;
+	}
+}
+
+static void print_huge(const struct moment *at, u32 i)
+{
+	const struct table *table = state_table(at->c.live, i);
+
+	if (table->pmd)
+		printf("%c   0x%012" PRIx64 " PMD   0x%016" PRIx64 "\n",
+		       mark(at, table, sizeof(*table)), table->va, table->pmd);
+}
+
+static void print_slots(const struct moment *at, u32 i)
+{
+	static const char *const kinds[] = {
+		[SLOT_FREE] = "free",
+		[SLOT_FOLIO] = "in the swap cache",
+		[SLOT_SHADOW] = "on the device",
+		[SLOT_BAD] = "bad",
+	};
+	const struct mm_state *s = at->c.live;
+	const struct swap_device *device = state_device(s, i);
+	const struct slot *slot = state_slot(s, device->first_slot);
+
+	printf("  swap %s, %" PRIu32 " slots in use\n", at->scenario->devices[i].id, device->inuse);
+	for (u32 k = 0, nr; k < device->nr_slots; k += nr) {
+		for (nr = 1;
+		     k + nr < device->nr_slots && slot[k].kind == slot[k + nr].kind &&
+		     slot[k].count == slot[k + nr].count && slot[k].zero == slot[k + nr].zero;
+		     nr++)
+			;
+		if (slot[k].kind == SLOT_FOLIO || slot[k].kind == SLOT_SHADOW)
+			printf("%c   0x%" PRIx32 " %4" PRIu32 "  count %" PRIu32 "  %s%s\n",
+			       mark(at, &slot[k], nr * sizeof(*slot)), k, nr, slot[k].count,
+			       kinds[slot[k].kind], slot[k].zero ? ", all zeroes" : "");
+	}
+}
+
+/* Entries nr apart that continue one another are one line. */
+static bool tlb_continues(const struct moment *at, const struct tlb_entry *first, u32 nr)
+{
+	const struct pte_ops *ops = at->lane->m.arch->pte;
+	const struct tlb_entry *entry = first + nr;
+
+	return entry->mm == first->mm && entry->span == first->span &&
+	       entry->flags == first->flags &&
+	       entry->va == first->va + (u64)nr * first->span * PAGE_SIZE &&
+	       entry->pfn == first->pfn + nr * first->span &&
+	       tlb_stale(at->c.live, ops, entry) == tlb_stale(at->c.live, ops, first);
+}
+
+static void print_tlb(const struct moment *at, u32 cpu)
+{
+	const struct mm_state *s = at->c.live;
+	const struct tlb_entry *entry = state_tlb(s, cpu * s->nr_tlb);
+	u32 in_use = state_cpu(s, cpu)->nr_tlb;
+
+	if (!in_use)
+		printf("%c   cpu%" PRIu32 " holds nothing\n",
+		       mark(at, state_cpu(s, cpu), sizeof(struct cpu)), cpu);
+	for (u32 i = 0, nr; i < in_use; i += nr) {
+		for (nr = 1; i + nr < in_use && tlb_continues(at, &entry[i], nr); nr++)
+			;
+		printf("%c   cpu%" PRIu32 " 0x%012" PRIx64 " %4" PRIu32 "  pfn 0x%" PRIx32
+		       "%s%s%s, %" PRIu32 " %s\n",
+		       mark(at, &entry[i], nr * sizeof(*entry)), cpu, entry[i].va,
+		       nr * entry[i].span, entry[i].pfn,
+		       entry[i].flags & TLB_WRITABLE ? " writable" : "",
+		       entry[i].flags & TLB_DIRTY ? " dirty" : "",
+		       tlb_stale(s, at->lane->m.arch->pte, &entry[i]) ? " stale" : "", nr,
+		       nr == 1 ? "entry" : "entries");
+	}
+}
+
+static void print_flush(const struct moment *at)
+{
+	const struct task *task = state_task(at->c.live, at->c.live->cpu);
+
+	if (!task->ubc_flush_required) {
+		puts("  no flush is deferred");
+		return;
+	}
+	printf("  a flush is deferred, %s",
+	       task->ubc_writable ? "writable entries among them" : "read-only entries alone");
+	if (task->ubc_cpumask)
+		printf(", CPUs 0x%" PRIx64, task->ubc_cpumask);
+	putchar('\n');
+}
+
+void print_state_text(const struct moment *at)
+{
+	const struct mm_state *s = at->c.live;
+
+	print_step(at);
+	putchar('\n');
+	for (u32 i = 0; i < s->nr[ARRAY_FOLIO]; i++)
+		print_folio(at, i);
+	for (u32 i = 0; i < s->nr[ARRAY_MM]; i++)
+		print_mm(at, i);
+	for (u32 i = 0; i < s->nr[ARRAY_TABLE]; i++)
+		print_huge(at, i);
+	for (u32 i = 0; i < s->nr[ARRAY_VMA]; i++)
+		print_vma(at, i);
+	for (u32 i = 0; i < s->nr[ARRAY_DEVICE]; i++)
+		print_slots(at, i);
+	puts("  tlbs, first page of a run, pages");
+	for (u32 i = 0; i < s->nr[ARRAY_CPU]; i++)
+		print_tlb(at, i);
+	print_flush(at);
+}
