@@ -34,7 +34,7 @@ enum effect {
 };
 
 enum pane_id {
-#define PANE(name, title, floor, text) PANE_##name,
+#define PANE(name, scope, most, text) PANE_##name,
 #include "panes.def"
 #undef PANE
 	NR_PANES

@@ -1,28 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <unistd.h>
 
-#include "app.h"
 #include "cmd.h"
+#include "pane.h"
+#include "scenario/suggest.h"
 #include "term.h"
 
 #define FIRST_LESSON "swapout-64k"
 
-static int explore(const struct options *opt, const struct run *run)
+static int no_pane(const char *name)
 {
-	struct app app;
+	const char *near = suggest(name, &panes[0].name, sizeof(panes[0]), NR_PANES);
+
+	if (near)
+		return complain(STATUS_USAGE, "--view: no pane \"%s\" (did you mean \"%s\"?)", name,
+				near);
+	return complain(STATUS_USAGE, "--view: no pane \"%s\"; the first is \"%s\"", name,
+			panes[0].name);
+}
+
+int command_open_app(const struct options *opt, const struct run *run, struct app *app)
+{
 	struct error err = { "" };
 	u32 tick = 0, lane;
-	int status = STATUS_OK;
 
 	if (opt->at && !run_moment(run, opt->at, &tick, &lane, &err))
 		return complain(STATUS_USAGE, "%s", err.text);
-	if (!app_open(&app, run))
+	if (!app_open(app, run))
 		return complain(STATUS_INTERNAL, "out of memory");
-	app_goto(&app, tick);
-	if (opt->view && !app_view(&app, opt->view))
-		status = no_such_pane(opt->view);
-	else
-		status = term_run(&app);
+	app_goto(app, tick);
+	if (opt->lanes)		/* as many of them as fit, not just the usual two */
+		app_lanes(app, "*", &err);
+	if (!opt->view || app_view(app, opt->view))
+		return STATUS_OK;
+	app_close(app);
+	return no_pane(opt->view);
+}
+
+static int explore(const struct options *opt, const struct run *run)
+{
+	struct term_options term = { .color = options_color(opt),
+				     .ascii = opt->ascii };
+	struct app app;
+	int status = command_open_app(opt, run, &app);
+
+	if (status != STATUS_OK)
+		return status;
+	status = term_run(&app, &term);
 	app_close(&app);
 	return status;
 }

@@ -241,6 +241,7 @@ static int decode_all(const struct options *opt, const struct source *source, ch
 		      u32 nr)
 {
 	pte_t *pte = calloc(nr, sizeof(*pte));
+	const char *what = "is no 64-bit hexadecimal number";
 	const char *hint = " (for FIELD=VALUE add --encode)";
 	int status = STATUS_OK;
 
@@ -248,8 +249,8 @@ static int decode_all(const struct options *opt, const struct source *source, ch
 		return complain(STATUS_INTERNAL, "out of memory");
 	for (u32 i = 0; i < nr && status == STATUS_OK; i++)
 		if (!read_hex(words[i], &pte[i]))
-			status = complain(STATUS_USAGE, "\"%.40s\" is no 64-bit hexadecimal number%s",
-					  words[i], strchr(words[i], '=') ? hint : "");
+			status = complain(STATUS_USAGE, "\"%.40s\" %s%s", words[i], what,
+					  strchr(words[i], '=') ? hint : "");
 	if (status == STATUS_OK)
 		print_entries(opt, source, pte, nr);
 	free(pte);

@@ -42,9 +42,7 @@ struct lane_set {
 };
 
 struct pane {
-	const char *name, *title;
-	u32 floor;		/* screen height from which it is shown */
-	const char *text;
+	const char *name, *text;
 	/* One of the two. */
 	void (*draw)(const struct view *v, const struct area *a);
 	void (*draw_wide)(const struct lane_set *set, const struct area *a, bool zoom);

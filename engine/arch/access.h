@@ -11,9 +11,21 @@ static inline u32 watched_page(const struct machine *m, pte_t val)
 	return unlikely(m->observer) ? pte_page(m, val) : NONE;
 }
 
-static inline void step_pte(struct machine *m, enum event event, pte_t val, u32 arg)
+/* The same for the entry at pte: if it is empty, the page that the walk expects there. */
+static inline u32 watched_page_at(const struct machine *m, u32 pte, pte_t val)
 {
-	step(m, event, watched_page(m, val), arg);
+	const struct task *task = m->task;
+
+	if (!unlikely(m->observer))
+		return NONE;
+	if (m->arch->pte->none(val) && task->page != NONE && task->walk_pte != NONE)
+		return task->page + pte - task->walk_pte;
+	return pte_page(m, val);
+}
+
+static inline void step_pte(struct machine *m, enum event event, u32 pte, pte_t val, u32 arg)
+{
+	step(m, event, watched_page_at(m, pte, val), arg);
 }
 
 /* A load; the step that tells of it is the caller's. */
@@ -29,7 +41,7 @@ static inline pte_t pte_exchange(struct machine *m, u32 pte, enum event event)
 
 	put64(m, &m->pte[pte], 0);
 	count(m, COUNT_pte_xchg, 1);
-	step_pte(m, event, old, 1);
+	step_pte(m, event, pte, old, 1);
 	return old;
 }
 
@@ -37,7 +49,7 @@ static inline void pte_store(struct machine *m, u32 pte, pte_t val, enum event e
 {
 	put64(m, &m->pte[pte], val);
 	count(m, COUNT_pte_store, 1);
-	step_pte(m, event, val, 1);
+	step_pte(m, event, pte, val, 1);
 }
 
 /* Exchange old for val if old is still there; what was there comes back. */
@@ -48,7 +60,7 @@ static inline pte_t pte_cmpxchg(struct machine *m, u32 pte, pte_t old, pte_t val
 	if (found == old)
 		put64(m, &m->pte[pte], val);
 	count(m, COUNT_pte_cmpxchg, 1);
-	step_pte(m, EV_pte_cmpxchg, found, 1);
+	step_pte(m, EV_pte_cmpxchg, pte, found, 1);
 	return found;
 }
 

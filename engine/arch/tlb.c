@@ -73,6 +73,33 @@ void tlb_drop_range(struct machine *m, u32 cpu, u32 mm, u64 start, u64 end)
 			drop(m, cpu, i);
 }
 
+void tlb_invalidate_range(struct machine *m, u32 mm, u64 start, u64 end)
+{
+	u32 mark = TLB_INVALIDATED | m->s->cpu << TLB_ISSUER_SHIFT;
+
+	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++) {
+		u32 first = m->s->nr_tlb * cpu;
+
+		for (u32 i = first; i < first + m->cpu[cpu].nr_tlb; i++)
+			if (overlaps(&m->tlb[i], mm, start, end))
+				put(m, &m->tlb[i].flags,
+				    (m->tlb[i].flags & (TLB_WRITABLE | TLB_DIRTY)) | mark);
+	}
+}
+
+void tlb_drop_invalidated(struct machine *m)
+{
+	u32 mark = TLB_INVALIDATED | m->s->cpu << TLB_ISSUER_SHIFT;
+
+	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++) {
+		u32 first = m->s->nr_tlb * cpu;
+
+		for (u32 i = first + m->cpu[cpu].nr_tlb; i-- > first;)
+			if ((m->tlb[i].flags & ~(u32)(TLB_WRITABLE | TLB_DIRTY)) == mark)
+				drop(m, cpu, i);
+	}
+}
+
 void tlb_drop_mm(struct machine *m, u32 cpu, u32 mm)
 {
 	tlb_drop_range(m, cpu, mm, 0, UINT64_MAX);

@@ -7,7 +7,7 @@
  *   cpu 1's TLB  0x7f0000010000  pfn 0x12340 w d   stale: it still translates
  *
  * Real hardware may drop a translation at any time between the TLBI and the end of the
- * DSB that waits for it. Here it is gone with the TLBI.
+ * DSB that waits for it. Here it stays until the DSB: only then can the kernel be sure.
  */
 #ifndef ARCH_TLB_H
 #define ARCH_TLB_H
@@ -26,6 +26,10 @@ u32 tlb_find(const struct mm_state *s, u32 cpu, u32 mm, u64 va);
 u32 tlb_fill(struct machine *m, u32 cpu, u32 pte);
 
 void tlb_drop_range(struct machine *m, u32 cpu, u32 mm, u64 start, u64 end);
+/* arm64: this CPU has broadcast a TLBI; tlb_drop_invalidated() is its DSB ISH. */
+void tlb_invalidate_range(struct machine *m, u32 mm, u64 start, u64 end);
+void tlb_drop_invalidated(struct machine *m);
+
 void tlb_drop_mm(struct machine *m, u32 cpu, u32 mm);
 void tlb_drop_all(struct machine *m, u32 cpu);
 

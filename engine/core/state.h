@@ -147,7 +147,12 @@ struct tlb_entry {
 	u32 span;		/* pages: 1, 16 or 512 */
 	u32 flags;		/* enum tlb_flag */
 };
-enum tlb_flag { TLB_WRITABLE = 1, TLB_DIRTY = 2 };
+enum tlb_flag {
+	TLB_WRITABLE = 1,
+	TLB_DIRTY = 2,
+	TLB_INVALIDATED = 4,	/* arm64: a TLBI is under way, its DSB ISH not done; */
+	TLB_ISSUER_SHIFT = 8,	/* by the CPU in the bits from here on */
+};
 
 /* Lists of folios. Those from LIST_FOLIO_LIST on are reclaim's private ones: +1 reference. */
 enum folio_list {

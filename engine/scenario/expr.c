@@ -590,6 +590,6 @@ void expr_explain(const struct expr *e, const struct expr_env *env, char *buf, s
 			len += (size_t)snprintf(buf + len, size - len, "unknown");
 		else
 			len += (size_t)snprintf(buf + len, size - len,
-						n->call->hex ? "0x%llx" : "%lld", (long long)value);
+						n->call->hex && value != -1 ? "0x%llx" : "%lld", (long long)value);
 	}
 }

@@ -32,7 +32,7 @@ struct expr_call {
 struct expr_name {
 	const char *name;
 	const char *args;	/* letters of enum expr_arg */
-	const char *shown;	/* "mm, va, n": for help */
+	const char *shown;	/* "mm, va[, n]": for help */
 	const char *text;
 	bool hex;		/* how explanations write the value */
 	s64 (*folio)(const struct folio *folio);

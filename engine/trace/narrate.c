@@ -232,10 +232,10 @@ static void fill_all(const struct moment *at, struct text *text, const char *for
 	add(text, "%s", format);
 }
 
-char *narrate(const struct cursor *c, const struct names *names, char *buf, size_t size)
+char *narrate_text(const struct cursor *c, const struct names *names, const char *format,
+		   char *buf, size_t size)
 {
 	struct text text = { .buf = buf, .size = size };
-	const char *format;
 	struct moment at;
 
 	*buf = 0;
@@ -244,7 +244,6 @@ char *narrate(const struct cursor *c, const struct names *names, char *buf, size
 		return buf;
 	}
 	at = moment_of(c, names);
-	format = event_info[at.step->event].text;
 	fill_all(&at, &text, format);
 	if (text.len && strchr(".?!", buf[text.len - 1]) == NULL) {
 		if (at.ptes == 1 && !strstr(format, "{old}") && !strstr(format, "{new}")) {
@@ -257,6 +256,13 @@ char *narrate(const struct cursor *c, const struct names *names, char *buf, size
 	}
 	buf[0] = (char)toupper((unsigned char)buf[0]);
 	return buf;
+}
+
+char *narrate(const struct cursor *c, const struct names *names, char *buf, size_t size)
+{
+	const struct step *step = cursor_step(c);
+
+	return narrate_text(c, names, step ? event_info[step->event].text : "", buf, size);
 }
 
 const char *narrate_why(const struct cursor *c)

@@ -28,6 +28,9 @@ struct names {
 
 /* One complete sentence; c stands after the step. Returns buf. */
 char *narrate(const struct cursor *c, const struct names *names, char *buf, size_t size);
+/* The same with a text of the caller's. */
+char *narrate_text(const struct cursor *c, const struct names *names, const char *text,
+		   char *buf, size_t size);
 /* Why the kernel does this, or "". */
 const char *narrate_why(const struct cursor *c);
 

@@ -77,7 +77,8 @@ static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char
 
 static void add_head(struct text *t, u32 slots)
 {
-	add(t, "{\"$schema\": \"scenario-1.json\", \"title\": \"bench\", \"machine\": {\"cpus\": 2, "
+	add(t, "{\"$schema\": \"scenario-1.json\", \"title\": \"bench\", "
+	    "\"machine\": {\"cpus\": 2, "
 	    "\"swap\": [{\"id\": \"zram0\", \"kind\": \"sync\", \"slots\": %u}]}, "
 	    "\"world\": {\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\"}], \"folios\": [", slots);
 }
@@ -100,12 +101,13 @@ static struct scenario *unmap_world(u32 folios)
 
 	add_head(&t, (folios / 32 + 2) * 512);
 	for (u32 i = 0; i < folios; i++)
-		add(&t, "%s{\"id\": \"A%u\", \"order\": 4, \"isolated\": true, \"flags\": [\"dirty\"], "
-		    "\"swap\": {\"device\": \"zram0\", \"slot\": %u}}", i ? ", " : "", i, 512 + 16 * i);
+		add(&t, "%s{\"id\": \"A%u\", \"order\": 4, \"isolated\": true, "
+		    "\"flags\": [\"dirty\"], \"swap\": {\"device\": \"zram0\", \"slot\": %u}}",
+		    i ? ", " : "", i, 512 + 16 * i);
 	add(&t, "], \"maps\": [");
 	for (u32 i = 0; i < folios; i++)
-		add(&t, "%s{\"mm\": \"app\", \"va\": \"0x%llx\", \"folio\": \"A%u\"}", i ? ", " : "",
-		    0x7f0000000000ull + 0x10000ull * i, i);
+		add(&t, "%s{\"mm\": \"app\", \"va\": \"0x%llx\", \"folio\": \"A%u\"}",
+		    i ? ", " : "", 0x7f0000000000ull + 0x10000ull * i, i);
 	add(&t, "]}, \"script\": [");
 	for (u32 i = 0; i < folios; i++)
 		add(&t, "{\"cpu\": 0, \"do\": \"try_to_unmap\", \"folio\": \"A%u\"}, ", i);
@@ -165,6 +167,7 @@ static void bench_engine(void)
 {
 	struct scenario *s = unmap_world(256);
 	u32 pages = 256 * 16 * s->nr_lanes;
+	double seconds;
 	u64 steps;
 
 	report("counting, unmap of 256 folios", run_time(s, RUN_COUNT, 20, &steps) * 1e9 / pages,
@@ -175,8 +178,8 @@ static void bench_engine(void)
 	       "ns/page/lane", true, 200);
 	scenario_free(s);
 	s = swapout_world(512, "arm64/unbatched");
-	report("recording with call paths", (double)steps / run_time(s, RUN_RECORD, 10, &steps) / 1e6,
-	       "M steps/s", false, 4);
+	seconds = run_time(s, RUN_RECORD, 10, &steps);
+	report("recording with call paths", (double)steps / seconds / 1e6, "M steps/s", false, 4);
 	scenario_free(s);
 }
 
@@ -206,8 +209,9 @@ static void bench_seek(const struct trace *t)
 static void bench_screen(const struct run *run, u32 w, u32 h)
 {
 	static const char *const keys[] = {
-		"s", "s", "b", "n", "}", "s", "p", "{", "]f", "[f", "700000G", "s", "b", "]d", "z", "z",
-		"\t", "1000s", "900b", "G", "b", "g", "s", "12345G", "]u", "?", "?",
+		"s", "s", "b", "n", "}", "s", "p", "{", "]f", "[f", "700000G", "s", "b",
+		"]d", "z", "z", "\t", "1000s", "900b", "G", "b", "g", "s", "12345G", "]u", "?", "?",
+		"]w", "[r", "/barrier\r", "n", "N", "\033", "l",
 	};
 	double took[1000];
 	struct canvas canvas;
@@ -291,8 +295,10 @@ static double first_paint(const char *program, double *mib)
 		exec_explorer(program, terminal);
 	for (;;) {
 		struct pollfd p = { .fd = terminal, .events = POLLIN };
-		ssize_t n = poll(&p, 1, painted ? 100 : 5000) > 0 ? read(terminal, buf, sizeof(buf)) : 0;
+		ssize_t n = 0;
 
+		if (poll(&p, 1, painted ? 100 : 5000) > 0)
+			n = read(terminal, buf, sizeof(buf));
 		if (n <= 0)
 			break;
 		painted += (size_t)n;

@@ -23,7 +23,7 @@ every() {
 f list >"$dir/list"
 every "list: id, level and title with tabs between" $'^[a-z0-9-]+\t(intro|core|deep)\t[^\t]+$' "$dir/list"
 check "list is sorted" sort -c "$dir/list"
-ls scenarios/*.json | sed 's|.*/||; s|\.json$||' | LC_ALL=C sort >"$dir/files"
+basename -as .json scenarios/*.json | LC_ALL=C sort >"$dir/files"
 cut -f1 "$dir/list" | LC_ALL=C sort >"$dir/ids"
 same "list has every bundled scenario" "$dir/files" "$dir/ids"
 
@@ -72,6 +72,15 @@ check "state: nothing has changed yet" test "$(grep -c '^\*' "$dir/state")" -eq 
 nr=$(grep -m 1 'now holds a swap entry' "$dir/run" | awk '{ print $2 }')
 f state unmap-64k --at "$nr" >"$dir/state"
 check "state: the entry that changed is marked" grep -Eq '^\*   0x7f[0-9a-f]+ +1  0x[0-9a-f]+  swap 0:' "$dir/state"
+
+# screen, pte
+f screen unmap-64k --at 0 --size 90x30 >"$dir/screen"
+check "screen: as many rows as asked for" test "$(wc -l <"$dir/screen")" -eq 30
+check "screen: no wider than asked for" test "$(LC_ALL=C.UTF-8 wc -L <"$dir/screen")" -le 90
+f screen unmap-64k --at 0 --size 90x30 --ascii >"$dir/screen"
+check "screen: --ascii is ASCII" test "$(LC_ALL=C grep -c '[^ -~]' "$dir/screen")" -eq 0
+check "pte: what an entry means" grep -q 'pfn 0x434c0' <(f pte arm64 0x00e80000434c0f43)
+check "pte: the way back" grep -q '0x00e80000434c0f43' <(f pte --encode arm64 pfn=0x434c0)
 
 # check
 f check swapout-64k >"$dir/check"

@@ -53,6 +53,10 @@ ends 0 state unmap-64k --at end
 ends 0 state unmap-64k --at x86_64/batched:end
 ends 0 check swapout-4k unmap-64k
 ends 0 counts ./scenarios/unmap-64k.json
+ends 0 pte arm64 0x00e80000434c0f43 0
+ends 0 pte --encode x86_64 pfn=0x12345 --format json
+ends 0 screen unmap-64k --at 0 --size 80x24
+ends 0 screen unmap-64k --at end --size 120x40 --view pte --format ansi
 
 # usage
 ends 2 cuonts unmap-64k
@@ -92,6 +96,15 @@ says 'did you mean "arm64/batched"?'
 ends 2 counts unmap-64k --under try_to_unmap_on
 says 'did you mean "try_to_unmap_one"?'
 ends 2 counts unmap-64k --under pte_read
+
+ends 2 pte arm65 0x1
+says 'did you mean "arm64"?'
+ends 2 pte arm64 0x12g
+ends 2 pte arm64 0x11112222333344445
+ends 2 pte arm64 0x1 --kernel 9.9
+ends 2 pte --encode arm64 colour=red
+ends 2 screen unmap-64k --at 0 --size 80x24 --view pt
+says 'did you mean "pte"?'
 
 # scenario, lanes, features, moments
 ends 2 counts unmap-64

@@ -10,9 +10,9 @@ documents=$(ls README.md docs/*.md docs/*/*.md 2>/dev/null)
 
 # shellcheck disable=SC2086
 awk '
-	/^```sh$/ { block = 1; next }
-	/^```/ { block = 0 }
-	block { sub(/^\$ /, "") }
+	/^ *```sh$/ { block = 1; next }
+	/^ *```/ { block = 0 }
+	block { sub(/^ *(\$ )?/, "") }
 	block && /^(build\/)?folioscope / { print FILENAME ":" FNR "\t" $0 }
 ' $documents >"$O/tests/commands"
 
@@ -34,7 +34,7 @@ check "there are documented commands" test $commands -gt 5
 
 # Links between documents.
 # shellcheck disable=SC2086
-broken=$(grep -noE '\]\([^)#:]+' $documents | while IFS=: read -r file line link; do
+broken=$(grep -HnoE '\]\([^)#:]+' $documents | while IFS=: read -r file line link; do
 	link=${link#*\(}
 	[[ -e $(dirname "$file")/$link ]] || echo "$file:$line: $link"
 done)
@@ -43,7 +43,7 @@ if [[ -z $broken ]]; then pass "links between documents"; else fail "links betwe
 # The map of the code names every file of it.
 unmapped=$(find engine tui -name '*.[ch]' -o -name '*.def' | sort | while read -r file; do
 	stem=${file%.*}
-	grep -qF "$stem" docs/CODE-MAP.md || echo "$file"
+	grep -qF "**$stem**" docs/CODE-MAP.md || echo "$file"
 done)
 if [[ -z $unmapped ]]; then pass "CODE-MAP.md names every file"; else fail "CODE-MAP.md names every file" "$unmapped"; fi
 

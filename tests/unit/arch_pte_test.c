@@ -399,9 +399,11 @@ static void test_text(void **state)
 	(void)state;
 	assert_string_equal(text(&x86_pte_ops, 0x8000000012345867, buf, sizeof(buf)),
 			    "pfn 0x12345 RW young dirty soft-dirty");
-	assert_string_equal(text(&arm64_pte_ops, 0x1000004, buf, sizeof(buf)), "swap 0:0x1000 excl");
+	assert_string_equal(text(&arm64_pte_ops, 0x1000004, buf, sizeof(buf)),
+			    "swap 0:0x1000 excl");
 	assert_string_equal(text(&arm64_pte_ops, 0, buf, sizeof(buf)), "none");
-	assert_string_equal(text(&arm64_pte_ops, 0x0068000012345bc3, tiny, sizeof(tiny)), "pfn 0x1");
+	assert_string_equal(text(&arm64_pte_ops, 0x0068000012345bc3, tiny, sizeof(tiny)),
+			    "pfn 0x1");
 	assert_string_equal(text(&x86_pte_ops, 0xdfffe7fffdb97400, buf, sizeof(buf)),
 			    "migration_write pfn 0x12345 young dirty");
 }

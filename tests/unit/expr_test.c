@@ -144,7 +144,7 @@ static const struct value names[] = {
 
 	{ "pte(app, 0x7f0000015000)", 0 }, { "pte(app, 0x1000)", 0 }, { "pte(app, 0x7f0000010000) & 1", 1 },
 	{ "pfn(app, 0x7f0000016000)", 0x12346 }, { "pfn(app, 0x7f0000016fff)", 0x12346 },
-	{ "pfn(app, 0x7f0000015000)", 0 }, { "pfn(app, 0x7f0000021000)", 0x20001 },
+	{ "pfn(app, 0x7f0000015000)", -1 }, { "pfn(app, 0x7f0000021000)", 0x20001 },
 	{ "present(app, 0x7f0000010000)", 1 }, { "present(app, 0x7f0000015000)", 0 },
 	{ "present(app, 0x7f0000010000, 16)", 15 }, { "empty(app, 0x7f0000010000, 16)", 1 },
 	{ "empty(app, 0x1000)", 1 }, { "swap_pte(app, 0x7f0000010000, 16)", 0 },
@@ -245,8 +245,8 @@ static void test_unknown(void **state)
 		{ "refcount(A0)", 10, "expected a folio, not \"A0\"" },
 		{ "refcount(A + 1)", 12, "expected refcount(folio)" },
 		{ "refcount", 9, "expected refcount(folio)" },
-		{ "present(app)", 12, "expected present(mm, va, n)" },
-		{ "present(app, 0x1000, 1, 1)", 23, "expected present(mm, va, n)" },
+		{ "present(app)", 12, "expected present(mm, va[, n])" },
+		{ "present(app, 0x1000, 1, 1)", 23, "expected present(mm, va[, n])" },
 		{ "steps(1)", 7, "expected a lane in quotes, found '1)'" },
 		{ "count(pte_red)", 7, "expected a counter, not \"pte_red\" (did you mean \"pte_read\"?)" },
 		{ "count(pte_read, \"arm64\")", 17,
@@ -307,7 +307,9 @@ static void test_explain(void **state)
 		{ "slot_count(zram0, slot_of(A)) > 1", "slot_of(A) is 32, slot_count(zram0, slot_of(A)) is 0" },
 		{ "mm_cpumask(app) == 1", "mm_cpumask(app) is 0x3" },
 		{ "tlb_entries(9)", "tlb_entries(9) is unknown" },
-		{ "steps == 1", "steps is 7" },
+		{ "pfn(app, 0x7f0000010000) == 1 || pfn(app, 0x1000) == 1",
+		  "pfn(app, 0x7f0000010000) is 0x12340, pfn(app, 0x1000) is -1" },
+		{ "steps  == 1", "steps is 7" },
 		{ "1 == 2", "" },
 	};
 	struct fixture f;
@@ -426,8 +428,8 @@ static void test_when(void **state)
 	struct verdicts all;
 
 	(void)state;
-	judge("{\"at\": {\"event\": \"pte_cleared\", \"page\": 6, \"folio\": \"A\"}, \"lane\": \"x86_64/unbatched\","
-	      " \"that\": \"empty(app, 0x7f0000016000) && present(app, 0x7f0000017000)\"}", &all);
+	judge("{\"at\": {\"event\": \"pte_cleared\", \"page\": 0, \"folio\": \"A\"}, \"lane\": \"x86_64/unbatched\","
+	      " \"that\": \"empty(app, 0x7f0000010000) && present(app, 0x7f0000011000)\"}", &all);
 	if (all.nr)
 		fail_msg("%s", all.text[0]);
 }

@@ -139,6 +139,7 @@ static void read_trace(const char *text, const bool *seen, struct calls *calls)
 {
 	static struct frame stack[256];
 	char callee[128], caller[128];
+	const struct frame *top;
 	u32 depth = 0;
 
 	calls->nr = 0;
@@ -151,7 +152,8 @@ static void read_trace(const char *text, const bool *seen, struct calls *calls)
 			continue;
 		event = mirrored_function(callee);
 		depth = unwind_to(stack, depth, caller);
-		hidden = depth && strcmp(stack[depth - 1].name, caller) == 0 && stack[depth - 1].hidden;
+		top = depth ? &stack[depth - 1] : NULL;
+		hidden = top && strcmp(top->name, caller) == 0 && top->hidden;
 		assert_true(depth < NR_OF(stack));
 		snprintf(stack[depth].name, sizeof(stack[depth].name), "%.63s", callee);
 		stack[depth++].hidden = hidden || event == NR_EVENTS;
@@ -301,13 +303,15 @@ static void compare_calls(void **state)
 
 		if (i >= kernel.nr || i >= engine.nr || want->callee != got->callee) {
 			show_around(&kernel, &engine, i);
-			fail_msg("call %u of %u (kernel), %u (engine) differs", i, kernel.nr, engine.nr);
+			fail_msg("call %u of %u (kernel), %u (engine) differs", i, kernel.nr,
+				 engine.nr);
 		}
-		if (want->caller != NR_EVENTS && !has_ancestor(got->path, got->callee, want->caller)) {
-			show_around(&kernel, &engine, i);
-			fail_msg("call %u: %s is not below %s in the engine", i, call_name(&kernel, i),
-				 event_info[want->caller].name);
-		}
+		if (want->caller == NR_EVENTS ||
+		    has_ancestor(got->path, got->callee, want->caller))
+			continue;
+		show_around(&kernel, &engine, i);
+		fail_msg("call %u: %s is not below %s in the engine", i, call_name(&kernel, i),
+			 event_info[want->caller].name);
 	}
 	close_lane(&run);
 }
@@ -352,7 +356,8 @@ static const struct metric metrics[] = {
 	ENTERED("flush_tlb_mm_range", flush_tlb_mm_range),
 	ENTERED("flush_tlb_func(self)", flush_tlb_func),
 	ENTERED("arch_tlbbatch_flush", arch_tlbbatch_flush),
-	{ { "swap_dup(per call)" }, NULL, NR_COUNTERS, { EV_folio_dup_swap, EV_folio_dup_swap_pages } },
+	{ { "swap_dup(per call)" }, NULL, NR_COUNTERS,
+	  { EV_folio_dup_swap, EV_folio_dup_swap_pages } },
 	ENTERED("folio_alloc_swap", folio_alloc_swap),
 	ENTERED("deferred_split_folio", deferred_split_folio),
 	ENTERED("writeout", swap_writeout),
@@ -388,13 +393,15 @@ static bool not_visible(const struct test_case *c, const char *name)
 	size_t len = strcspn(name, "(");
 
 	cJSON_ArrayForEach(hidden, cJSON_GetObjectItem(c->row, "not_visible_here"))
-		if (strlen(hidden->valuestring) == len && strncmp(name, hidden->valuestring, len) == 0)
+		if (strlen(hidden->valuestring) == len &&
+		    strncmp(name, hidden->valuestring, len) == 0)
 			return true;
 	return false;
 }
 
 /* What the kernel has; false: its tracer could not see the function, so it does not say. */
-static bool kernel_metric(const struct test_case *c, const struct metric *m, const bool *seen, u64 *n)
+static bool kernel_metric(const struct test_case *c, const struct metric *m, const bool *seen,
+			  u64 *n)
 {
 	const cJSON *values = cJSON_GetObjectItem(c->row, "metrics");
 	bool halve = m->counter == COUNT_pte_xchg &&
@@ -448,7 +455,7 @@ static void compare_counts(void **state)
 
 /* --- cases ----------------------------------------------------------------- */
 
-static bool exists(const char *format, ...)
+static bool __attribute__((format(printf, 1, 2))) exists(const char *format, ...)
 {
 	char path[256];
 	va_list args;
@@ -468,41 +475,45 @@ static bool is(const cJSON *row, const char *key, const char *value)
 	return strcmp(cJSON_GetObjectItem(row, key)->valuestring, value) == 0;
 }
 
+static struct test_case cases[MAX_CASES];
+static char names[MAX_CASES][128];
+static size_t nr_cases;
+
+static void add_case(const struct source *source, u32 window, const cJSON *row)
+{
+	assert_true(nr_cases < MAX_CASES);
+	snprintf(names[nr_cases], sizeof(names[0]), "%s %s %s%s%s", row ? "counts" : "calls",
+		 source->files, windows[window].window, row ? " " : "",
+		 row ? cJSON_GetObjectItem(row, "cpu")->valuestring : "");
+	cases[nr_cases++] = (struct test_case){ source, window, row };
+}
+
+static void add_window(const struct source *source, u32 window)
+{
+	const cJSON *row;
+
+	if (exists(DIR "data/%s_%s.ftrace.gz", source->files, windows[window].trace))
+		add_case(source, window, NULL);
+	cJSON_ArrayForEach(row, expected)
+		if (is(row, "kernel", source->kernel) && is(row, "arch", source->arch) &&
+		    is(row, "window", windows[window].window))
+			add_case(source, window, row);
+}
+
 int main(void)
 {
 	static struct CMUnitTest tests[MAX_CASES];
-	static struct test_case cases[MAX_CASES];
-	static char names[MAX_CASES][128];
-	size_t nr = 0;
-	const cJSON *row;
 
 	expected = read_json(DIR "data/expected.json");
 	traceable = read_json(DIR "data/traceable.json");
-	for (u32 s = 0; s < NR_OF(sources); s++) {
-		for (u32 w = 0; w < NR_OF(windows); w++) {
-			const struct source *source = &sources[s];
-
-			if (exists(DIR "data/%s_%s.ftrace.gz", source->files, windows[w].trace)) {
-				snprintf(names[nr], sizeof(names[nr]), "calls %s %s", source->files,
-					 windows[w].window);
-				cases[nr++] = (struct test_case){ source, w, NULL };
-			}
-			cJSON_ArrayForEach(row, expected) {
-				if (!is(row, "kernel", source->kernel) || !is(row, "arch", source->arch) ||
-				    !is(row, "window", windows[w].window))
-					continue;
-				assert_true(nr + 1 < MAX_CASES);
-				snprintf(names[nr], sizeof(names[nr]), "counts %s %s %s", source->files,
-					 windows[w].window, cJSON_GetObjectItem(row, "cpu")->valuestring);
-				cases[nr++] = (struct test_case){ source, w, row };
-			}
-		}
-	}
-	for (size_t i = 0; i < nr; i++)
+	for (u32 s = 0; s < NR_OF(sources); s++)
+		for (u32 w = 0; w < NR_OF(windows); w++)
+			add_window(&sources[s], w);
+	for (size_t i = 0; i < nr_cases; i++)
 		tests[i] = (struct CMUnitTest){
 			.name = names[i],
 			.test_func = cases[i].row ? compare_counts : compare_calls,
 			.initial_state = &cases[i],
 		};
-	return _cmocka_run_group_tests("groundtruth", tests, nr, NULL, NULL);
+	return _cmocka_run_group_tests("groundtruth", tests, nr_cases, NULL, NULL);
 }

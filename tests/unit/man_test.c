@@ -42,7 +42,8 @@ static void read_tags(struct tags *tags, const char *page, const char *start, co
 		if (strncmp(line, start, strlen(start)) != 0)
 			continue;
 		for (char *word = strtok(line + 1, " \n"); word; word = strtok(NULL, " \n")) {
-			bool is_argument = !strcmp(word, "Ar") || !strcmp(word, "Ns") || !strcmp(word, "Pq");
+			bool is_argument = !strcmp(word, "Ar") || !strcmp(word, "Ns") ||
+					   !strcmp(word, "Pq");
 
 			if (is_macro(word) || is_argument) {
 				on = strcmp(word, macro) == 0;
@@ -89,7 +90,8 @@ static void program_has_every_option(void **state)
 		bool known = false;
 
 		for (u32 i = 0; i < nr_option_infos; i++)
-			known |= strcmp(tags.word[k] + (tags.word[k][0] == '-'), option_infos[i].name) == 0 ||
+			known |= strcmp(tags.word[k] + (tags.word[k][0] == '-'),
+					option_infos[i].name) == 0 ||
 				 (!tags.word[k][1] && tags.word[k][0] == option_infos[i].letter);
 		if (!known)
 			fail_msg("%s has an option that is none: \"%s\"", PROGRAM, tags.word[k]);

@@ -67,7 +67,9 @@ static void options_are_set(void **state)
 	struct options opt;
 
 	(void)state;
-	parses(&opt, "counts x --lanes a,b --format=json --feature p=on --feature q=off --under f --ascii",
+	parses(&opt,
+	       "counts x --lanes a,b --format=json --feature p=on --feature q=off --under f "
+	       "--ascii",
 	       CMD_COUNTS);
 	assert_string_equal(opt.lanes, "a,b");
 	assert_string_equal(opt.under, "f");

@@ -68,14 +68,15 @@ static void utf8_stays_and_the_rest_is_replaced(void **state)
 	static const struct {
 		const char *in, *out;
 	} cases[] = {
-		{ "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80" },
-		{ "\x80", "\\ufffd" },					/* no beginning */
-		{ "\xc3", "\\ufffd" },					/* cut short */
+		{ "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+		  "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80" },
+		{ "\x80", "\\ufffd" }, /* no beginning */
+		{ "\xc3", "\\ufffd" }, /* cut short */
 		{ "\xc3(", "\\ufffd(" },
-		{ "\xc0\xaf", "\\ufffd\\ufffd" },			/* too long a form */
+		{ "\xc0\xaf", "\\ufffd\\ufffd" }, /* too long a form */
 		{ "\xe0\x80\xaf", "\\ufffd\\ufffd\\ufffd" },
-		{ "\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd" },		/* a surrogate */
-		{ "\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd" },	/* beyond U+10FFFF */
+		{ "\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd" }, /* a surrogate */
+		{ "\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd" }, /* beyond U+10FFFF */
 	};
 
 	(void)state;

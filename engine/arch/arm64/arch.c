@@ -12,7 +12,7 @@ static pte_t ptep_get(struct machine *m, u32 pte)
 {
 	pte_t val = pte_load(m, pte);
 
-	step_pte(m, EV_ptep_get, val, 1);
+	step_pte(m, EV_ptep_get, pte, val, 1);
 	return arm64_pte_valid_cont(val) ? contpte_ptep_get(m, pte, val) : val;
 }
 
@@ -20,7 +20,7 @@ static pte_t ptep_get_lockless(struct machine *m, u32 pte)
 {
 	pte_t val = pte_load(m, pte);
 
-	step_pte(m, EV_ptep_get_lockless, val, 1);
+	step_pte(m, EV_ptep_get_lockless, pte, val, 1);
 	return arm64_pte_valid_cont(val) ? contpte_ptep_get_lockless(m, pte) : val;
 }
 

@@ -18,7 +18,7 @@ pte_t contpte_check(struct machine *m, u32 pte)
 {
 	pte_t val = pte_load(m, pte);
 
-	step_pte(m, EV_contpte_checked, val, 1);
+	step_pte(m, EV_contpte_checked, pte, val, 1);
 	return val;
 }
 

@@ -18,6 +18,7 @@ static void dsb_ishst(struct machine *m)
 
 static void dsb_ish(struct machine *m)
 {
+	tlb_drop_invalidated(m);
 	count(m, COUNT_dsb_ish, 1);
 	step(m, EV_dsb_ish, NONE, 0);
 }
@@ -34,13 +35,6 @@ static void tlbi_sync(struct machine *m)
 	dsb_ish(m);
 }
 
-static void drop_everywhere(struct machine *m, u32 mm, u64 start, u64 end)
-{
-	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++)
-		if (m->cpu[cpu].nr_tlb)
-			tlb_drop_range(m, cpu, mm, start, end);
-}
-
 /* __flush_tlb_range_op(): ranges from the largest scale down, a last odd page alone. */
 static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u32 page)
 {
@@ -51,12 +45,12 @@ static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u32 pag
 		u32 pages = 1, num;
 
 		if (!has(m, FEATURE_tlbi_range) || left == 1) {
-			drop_everywhere(m, mm, addr, addr + PAGE_SIZE);
+			tlb_invalidate_range(m, mm, addr, addr + PAGE_SIZE);
 			count(m, COUNT_tlbi_page, 1);
 			step(m, EV_tlbi_page, page, 1);
 		} else if (tlbi_range_step(left, scale--, &num)) {
 			pages = tlbi_range_pages(num, scale + 1);
-			drop_everywhere(m, mm, addr, addr + pages * PAGE_SIZE);
+			tlb_invalidate_range(m, mm, addr, addr + pages * PAGE_SIZE);
 			count(m, COUNT_tlbi_range, 1);
 			step(m, EV_tlbi_range, page, pages);
 		} else {
@@ -90,7 +84,7 @@ void __flush_tlb_range(struct machine *m, u32 mm, u64 start, u64 end, u32 flags,
 void arm64_flush_tlb_mm(struct machine *m, u32 mm)
 {
 	dsb_ishst(m);
-	drop_everywhere(m, mm, 0, UINT64_MAX);
+	tlb_invalidate_range(m, mm, 0, UINT64_MAX);
 	count(m, COUNT_tlbi_asid, 1);
 	step(m, EV_tlbi_asid, NONE, mm);
 	tlbi_sync(m);

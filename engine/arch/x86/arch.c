@@ -11,7 +11,7 @@ static pte_t ptep_get(struct machine *m, u32 pte)
 {
 	pte_t val = pte_load(m, pte);
 
-	step_pte(m, EV_ptep_get, val, 1);
+	step_pte(m, EV_ptep_get, pte, val, 1);
 	return val;
 }
 
@@ -19,7 +19,7 @@ static pte_t ptep_get_lockless(struct machine *m, u32 pte)
 {
 	pte_t val = pte_load(m, pte);
 
-	step_pte(m, EV_ptep_get_lockless, val, 1);
+	step_pte(m, EV_ptep_get_lockless, pte, val, 1);
 	return val;
 }
 
@@ -71,7 +71,7 @@ static bool test_and_clear_young(struct machine *m, u32 pte)
 	pte_t val = pte_load(m, pte);
 
 	if (!x86_pte_young(val)) {
-		step_pte(m, EV_ptep_get, val, 1);
+		step_pte(m, EV_ptep_get, pte, val, 1);
 		return false;
 	}
 	pte_cmpxchg(m, pte, val, x86_pte_mkold(val));

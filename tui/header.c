@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The rows around the panes: where we are, which lane is which, what to press. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layout.h"
+
+static const char *const phase_texts[NR_PHASES] = {
+#define PHASE(id, name, text) [PHASE_##id] = text,
+#include "core/phases.def"
+#undef PHASE
+};
+
+/* The phase at a tick; before the first step it has not begun. */
+static u32 phase_at(const struct app *app, u32 tick)
+{
+	u32 phase = align_group(app->run->align, tick).phase;
+
+	return tick && phase < NR_PHASES ? phase : PHASE_start;
+}
+
+/* "page 3/16" or "" */
+static void page_text(const struct app *app, char *buf, size_t size)
+{
+	struct align_group g = align_group(app->run->align, app->tick);
+	const struct mm_state *s = app->cursor[0].live;
+	const struct folio *f;
+
+	buf[0] = '\0';
+	if (!app->tick || g.folio >= s->nr[ARRAY_FOLIO])
+		return;
+	f = state_folio(s, g.folio);
+	if (g.page != NONE && g.page - f->page < folio_nr_pages(f))
+		snprintf(buf, size, "page %" PRIu32 "/%" PRIu32 "  ", g.page - f->page + 1,
+			 folio_nr_pages(f));
+}
+
+void draw_header(const struct lane_set *set, const struct area *a)
+{
+	const struct app *app = set->app;
+	const struct scenario *s = app->run->scenario;
+	const struct cursor *c = app_cursor(app, set->lane[0]);
+	char page[32], where[128];
+	u32 x, end;
+
+	page_text(app, page, sizeof(page));
+	snprintf(where, sizeof(where), "step %" PRIu32 "/%" PRIu32 "  %stick %" PRIu32 "/%" PRIu32 " ",
+		 c->pos, trace_nr_steps(c->trace), page, app->tick, align_nr_ticks(app->run->align));
+	end = put_right(a, 0, 0, STYLE_strong, where);
+	x = put_cut(a, 1, 0, end > 1 ? end - 1 : 0, STYLE_lane, s->name);
+	if (x + 12 < end)
+		put_cut(a, x + 2, 0, end - 2, STYLE_normal, s->title);
+}
+
+/* The ticks of the stretch of one phase that a tick lies in: (first - 1, last]. */
+static void phase_stretch(const struct app *app, u32 *begin, u32 *end)
+{
+	const struct align *a = app->run->align;
+	u32 phase = phase_at(app, app->tick);
+	u32 next = align_phase(a, app->tick, 1);
+
+	*end = align_nr_ticks(a);
+	*begin = 0;
+	if (phase_at(app, next) != phase) {
+		*end = next - 1;
+		*begin = align_phase(a, next, -1);
+	} else {
+		u32 before = align_phase(a, app->tick, -1);
+
+		if (phase_at(app, before) != phase)
+			*begin = align_phase(a, before, 1);
+	}
+	*begin -= *begin > 0;
+}
+
+static u32 put_bar(const struct app *app, const struct area *a, u32 x, u32 w)
+{
+	u32 begin, end, full;
+
+	phase_stretch(app, &begin, &end);
+	full = end > begin ? (u32)((u64)(app->tick - begin) * w / (end - begin)) : w;
+	put_fill(a, x, 0, full, STYLE_lane, RUNE_BLOCK);
+	put_fill(a, x + full, 0, w - full, STYLE_dim, RUNE_LIGHT);
+	return x + w;
+}
+
+void draw_track(const struct lane_set *set, const struct area *a)
+{
+	u32 now = phase_at(set->app, set->app->tick);
+	u32 gap = a->w >= 100 ? 4 : 2;
+	u32 bar = a->w >= 100 ? 24 : a->w >= 70 ? 10 : 0;
+	u32 x = 1;
+
+	for (u32 i = 0; i < NR_PHASES; i++) {
+		if (i != now) {
+			x = put_text(a, x, 0, i < now ? STYLE_normal : STYLE_dim, phase_names[i]) + gap;
+			continue;
+		}
+		x = put_text(a, x - 1, 0, STYLE_now, "[");
+		x = put_text(a, x, 0, STYLE_now, phase_names[i]);
+		if (bar)
+			x = put_bar(set->app, a, x + 1, bar);
+		x = put_text(a, x, 0, STYLE_now, "]") + gap - 1;
+	}
+	if (set->same_arch)
+		put_right(a, x, 0, STYLE_strong, set->app->run->lanes[set->lane[0]].m.arch->title);
+}
+
+/* "waits", or how far the lane is. */
+static void lane_progress(const struct lane_set *set, u32 i, char *buf, size_t size)
+{
+	const struct cursor *c = app_cursor(set->app, set->lane[i]);
+	u32 nr = trace_nr_steps(c->trace);
+	bool waits = set->app->tick && !app_moves(set->app, set->lane[i]);
+
+	snprintf(buf, size, "%s%" PRIu32 "/%" PRIu32, !waits ? "" : c->pos == nr ? "done " : "waits ",
+		 c->pos, nr);
+}
+
+/* Name, kernel and whether it is proposed, then progress: as much as fits, in this order of need. */
+void draw_title(const struct lane_set *set, u32 i, const struct area *a)
+{
+	const struct scn_lane *spec = set->app->run->lanes[set->lane[i]].spec;
+	const char *proposed = spec->kernel->proposed ? "proposed" : "";
+	const char *name = spec->name, *kernel = spec->kernel->name;
+	char progress[48];
+	u32 x, fixed, least;
+
+	lane_progress(set, i, progress, sizeof(progress));
+	fixed = 1 + (u32)strlen(progress) + 2 + (*proposed ? 9 : 0);
+	least = fixed + (u32)strlen(kernel) + 1;
+	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
+	if (least + strlen(name) > a->w)
+		name = lane_label(set, i);
+	if (least + strlen(name) > a->w)
+		kernel = "";
+	x = put_text(a, 1, 0, STYLE_lane, name);
+	if (*kernel)
+		x = put_text(a, x + 1, 0, STYLE_normal, kernel);
+	if (*proposed)
+		x = put_text(a, x + 1, 0, STYLE_proposed, proposed);
+	put_right(a, x + 1, 0, app_moves(set->app, set->lane[i]) ? STYLE_strong : STYLE_dim, progress);
+}
+
+void draw_phase_rule(const struct lane_set *set, const struct area *a)
+{
+	u32 phase = phase_at(set->app, set->app->tick);
+	u32 x;
+
+	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
+	x = put_text(a, 1, 0, set->app->focus == PANE_text ? STYLE_focus : STYLE_label, phase_names[phase]);
+	x = put_text(a, x, 0, STYLE_dim, ": ");
+	x = put_cut(a, x, 0, a->w - 1, STYLE_dim, phase_texts[phase]);
+}
+
+static void draw_line(const struct app *app, const struct area *a)
+{
+	u32 x;
+
+	put_rune(a, 0, 0, STYLE_key, app->mode == MODE_SEARCH ? '/' : ':');
+	x = put_text(a, 1, 0, STYLE_normal, app->line);
+	a->canvas->cursor_x = a->x + (x < a->w ? x : a->w ? a->w - 1 : 0);
+	a->canvas->cursor_y = a->y;
+	a->canvas->cursor_shown = true;
+	if (*app->message)
+		put_cut(a, x + 3, 0, a->w, STYLE_dim, app->message);
+}
+
+/* What is under way: shown at the right end. */
+static void state_text(const struct app *app, char *buf, size_t size)
+{
+	if (app->pending)
+		snprintf(buf, size, " %.0" PRIu32 "%c ", app->count, (char)app->pending);
+	else if (app->count)
+		snprintf(buf, size, " %" PRIu32 " ", app->count);
+	else if (app->playing)
+		snprintf(buf, size, " plays %" PRIu32 "/s ", app->speed);
+	else if (*app->pattern)
+		snprintf(buf, size, " /%.20s: n N Esc ", app->pattern);
+	else
+		snprintf(buf, size, " %s%s ", app->zoom ? "zoom: " : "", panes[app->focus].name);
+}
+
+void draw_hints(const struct app *app, const struct area *a)
+{
+	static const struct {
+		const char *key, *text;
+	} hints[] = {
+		{ "s", "step" }, { "b", "back" }, { "n", "page" }, { "}", "phase" }, { "?", "help" },
+		{ "q", "leave" }, { "]d", "diverge" }, { "l", "lanes" }, { "z", "zoom" }, { "Tab", "pane" },
+		{ "]f", "flush" }, { "/", "search" }, { ":", "command" }, { "Space", "play" },
+		{ "G", "end" }, { "y", "copy" },
+	};
+	char state[64];
+	u32 x = 1, end;
+
+	if (app->mode == MODE_SEARCH || app->mode == MODE_COMMAND) {
+		draw_line(app, a);
+		return;
+	}
+	state_text(app, state, sizeof(state));
+	end = put_right(a, 0, 0, app->count || app->pending || app->playing || *app->pattern ?
+			STYLE_now : STYLE_dim, state);
+	if (*app->message) {
+		put_cut(a, 1, 0, end - 1, app->complaint ? STYLE_message : STYLE_strong, app->message);
+		return;
+	}
+	for (u32 i = 0; i < NR_OF(hints); i++) {
+		u32 w = (u32)(strlen(hints[i].key) + strlen(hints[i].text)) + 1;
+
+		if (x + w > end)
+			break;
+		x = put_text(a, x, 0, STYLE_key, hints[i].key);
+		x = put_text(a, x + 1, 0, STYLE_dim, hints[i].text) + 2;
+	}
+}
+
+void draw_tiny(const struct lane_set *set, const struct area *a)
+{
+	const struct app *app = set->app;
+	const struct cursor *c = app_cursor(app, set->lane[0]);
+	char text[640], page[32];
+	u32 y = 1;
+	struct area rest = area_part(a, 0, 1, a->w, a->h > 2 ? a->h - 2 : 0);
+
+	page_text(app, page, sizeof(page));
+	put_format(a, 0, 0, STYLE_strong, "%" PRIu32 "/%" PRIu32 " %s %s", c->pos,
+		   trace_nr_steps(c->trace), phase_names[phase_at(app, app->tick)], page);
+	for (u32 i = 0; i < set->nr && app->mode != MODE_HELP; i++) {
+		if (!app_moves(app, set->lane[i]) && app->tick)
+			continue;
+		y = put_wrapped(&rest, 0, 0, STYLE_normal,
+				narrate(app_cursor(app, set->lane[i]), &app->names, text, sizeof(text)));
+		break;
+	}
+	if (a->h > 1) {
+		rest = area_part(a, 0, a->h - 1, a->w, 1);
+		if (app->mode == MODE_SEARCH || app->mode == MODE_COMMAND)
+			draw_line(app, &rest);
+		else
+			put_cut(&rest, 0, 0, a->w, STYLE_dim, *app->message ? app->message :
+				app->mode == MODE_HELP ? "q back" : "s step b back q leave");
+	}
+	(void)y;
+}

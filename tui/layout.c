@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <string.h>
+
+#include "layout.h"
+#include "panes/panes.h"
+
+#define LEAST_COLUMNS 40
+#define LEAST_ROWS 8
+#define TALL 36			/* rows from which there is room to breathe */
+
+const struct pane panes[NR_PANES] = {
+#define LANE draw
+#define WIDE draw_wide
+#define PANE(id, scope, limit, about)							\
+	[PANE_##id] = { .name = #id, .text = about, .scope = draw_##id, .most = limit },
+#include "panes.def"
+#undef PANE
+#undef LANE
+#undef WIDE
+};
+
+/*
+ * How the lanes' rows are dealt out: each line gives a pane this many if they are
+ * there, the first lines first. What is in the upper part makes 80x24.
+ */
+static const struct {
+	enum pane_id pane;
+	u32 rows;
+} shares[] = {
+	{ PANE_pte, 1 }, { PANE_folio, 1 }, { PANE_pte, 2 }, { PANE_path, 1 }, { PANE_folio, 2 },
+	{ PANE_pte, 3 }, { PANE_folio, 3 }, { PANE_tlb, 2 }, { PANE_swap, 1 }, { PANE_pte, 4 },
+	/* 80x24 */
+	{ PANE_tlb, 3 }, { PANE_folio, 4 }, { PANE_pte, 5 }, { PANE_swap, 2 }, { PANE_changed, 3 },
+	{ PANE_pte, 6 }, { PANE_path, 4 }, { PANE_folio, 6 }, { PANE_tlb, 4 }, { PANE_changed, 5 },
+	{ PANE_pte, 16 }, { PANE_path, 8 }, { PANE_changed, 8 }, { PANE_tlb, 8 }, { PANE_pte, 30 },
+	{ PANE_folio, 9 }, { PANE_swap, 6 }, { PANE_changed, 16 }, { PANE_path, 16 },
+};
+
+static u32 most_rows(const struct lane_set *set, u32 pane, u32 width)
+{
+	u32 most = 0;
+
+	if (!panes[pane].most)
+		return NONE;
+	for (u32 i = 0; i < set->nr; i++) {
+		struct view v = view_of(set->app, set->lane[i], (enum pane_id)pane);
+		u32 rows = panes[pane].most(&v, width);
+
+		most = rows > most ? rows : most;
+	}
+	return most;
+}
+
+static void deal_lanes(const struct lane_set *set, struct layout *l, u32 width)
+{
+	u32 left = l->body;
+
+	for (u32 i = 0; i < NR_OF(shares); i++) {
+		u32 most = most_rows(set, shares[i].pane, width);
+		u32 want = shares[i].rows < most ? shares[i].rows : most;
+		u32 have = l->rows[shares[i].pane];
+
+		if (want <= have)
+			continue;
+		if (want - have > left)
+			want = have + left;
+		left -= want - have;
+		l->rows[shares[i].pane] = want;
+	}
+	if (l->body < TALL / 2 + 6)
+		return;
+	for (u32 i = 0; i < NR_PANES && left; i++)
+		if (panes[i].draw && l->rows[i]) {
+			l->gap[i] = 1;
+			left--;
+		}
+}
+
+/* The parts above and below the lanes, the most needed first. */
+static void deal_screen(const struct lane_set *set, struct layout *l, u32 h)
+{
+	u32 band = 1 + set->nr + set->nr / 2;
+
+	l->header = l->title = l->hints = 1;
+	l->track = h >= 12;
+	l->rows[PANE_text] = h < 12 ? 2 : h < 18 ? 3 : h < 22 ? 4 : h < 28 ? 5 : h < TALL ? 6 : 8;
+	if (set->nr > 2)
+		l->rows[PANE_text] += h < TALL ? 0 : 2;
+	if (h >= 22)
+		l->rows[PANE_counts] = h >= TALL + 6 && set->nr < 3 ? 2 * band : band;
+}
+
+struct layout layout_screen(const struct lane_set *set, u32 w, u32 h)
+{
+	struct layout l = { .header = 0 };
+	u32 used;
+
+	deal_screen(set, &l, h);
+	if (set->app->zoom) {
+		bool lanes = panes[set->app->focus].draw != NULL;
+
+		l.rows[PANE_counts] = 0;
+		l.rows[PANE_text] = lanes && l.rows[PANE_text] > 4 ? 4 : l.rows[PANE_text];
+		if (!lanes)
+			l.rows[PANE_text] = l.title = 0;
+	}
+	used = l.header + l.track + l.title + l.hints + l.rows[PANE_counts] + l.rows[PANE_text];
+	l.body = h > used ? h - used : 0;
+	if (!set->app->zoom) {
+		deal_lanes(set, &l, w / set->nr);
+	} else if (panes[set->app->focus].draw) {
+		l.rows[PANE_path] = set->app->focus != PANE_path && l.body > 4;
+		l.rows[set->app->focus] = l.body - l.rows[PANE_path];
+	} else {
+		l.rows[set->app->focus] = l.body;
+	}
+	return l;
+}
+
+struct view view_of(const struct app *app, u32 lane, enum pane_id pane)
+{
+	const struct lane *l = &app->run->lanes[lane];
+	struct view v = {
+		.app = app, .pane = pane, .index = lane, .lane = l, .c = &app->cursor[lane],
+		.s = app->cursor[lane].live, .ops = l->m.arch->pte, .moves = app_moves(app, lane),
+		.types = { l->spec->kernel->max_swapfiles, l->spec->kernel->nr_device_types },
+		.zoom = app->zoom && app->focus == pane,
+		.folio = align_group(app->run->align, app->tick).folio,
+	};
+	const struct step *step = cursor_step(v.c);
+
+	if (v.folio == NONE && step)
+		v.folio = page_folio(v.s, step->page);
+	if (v.folio == NONE)
+		v.folio = state_task(v.s, v.s->cpu)->folio;
+	if (v.folio >= v.s->nr[ARRAY_FOLIO])
+		v.folio = v.s->nr[ARRAY_FOLIO] ? 0 : NONE;
+	return v;
+}
+
+void put_label(const struct view *v, const struct area *a, u32 y, const char *label)
+{
+	put_text(a, 1, y, v->app->focus == v->pane ? STYLE_focus : STYLE_label, label);
+}
+
+void put_mark(const struct area *a, u32 y, bool changed)
+{
+	if (changed)
+		put_rune(a, 0, y, STYLE_changed, '*');
+}
+
+const char *lane_label(const struct lane_set *set, u32 i)
+{
+	const char *name = set->app->run->lanes[set->lane[i]].spec->name;
+	const char *slash = strchr(name, '/');
+
+	return set->same_arch && slash ? slash + 1 : name;
+}
+
+static struct lane_set lanes_of(const struct app *app, u32 w)
+{
+	struct lane_set set = { .app = app, .same_arch = true };
+
+	set.nr = app_shown(app, w, set.lane);
+	for (u32 i = 1; i < set.nr; i++)
+		set.same_arch &= app->run->lanes[set.lane[i]].m.arch ==
+				 app->run->lanes[set.lane[0]].m.arch;
+	return set;
+}
+
+static void draw_lane(const struct lane_set *set, u32 i, const struct layout *l, const struct area *a)
+{
+	u32 y = l->title;
+
+	if (l->title)
+		draw_title(set, i, a);
+	for (u32 p = 0; p < NR_PANES; p++) {
+		struct area part = area_part(a, 0, y, a->w, l->rows[p]);
+		struct view v = view_of(set->app, set->lane[i], (enum pane_id)p);
+
+		if (!panes[p].draw || !l->rows[p])
+			continue;
+		panes[p].draw(&v, &part);
+		y += l->rows[p] + l->gap[p];
+	}
+}
+
+static void draw_lanes(const struct lane_set *set, const struct layout *l, const struct area *a)
+{
+	u32 each = (a->w + 1) / set->nr;
+
+	for (u32 i = 0; i < set->nr; i++) {
+		u32 x = i * each;
+		struct area column = area_part(a, x, 0, i + 1 < set->nr ? each - 1 : a->w, a->h);
+
+		for (u32 y = 0; i && y < a->h; y++)
+			put_rune(a, x - 1, y, STYLE_rule, y < l->title ? RUNE_TEE_DOWN : RUNE_VLINE);
+		draw_lane(set, i, l, &column);
+	}
+}
+
+static void draw_panes(const struct lane_set *set, const struct area *screen)
+{
+	struct layout l = layout_screen(set, screen->w, screen->h);
+	struct area a = area_part(screen, 0, 0, screen->w, 1);
+	u32 y = l.header + l.track;
+
+	draw_header(set, &a);
+	a = area_part(screen, 0, l.header, screen->w, l.track);
+	draw_track(set, &a);
+	a = area_part(screen, 0, y, screen->w, l.title + l.body);
+	if (!set->app->zoom || panes[set->app->focus].draw)
+		draw_lanes(set, &l, &a);
+	y += set->app->zoom && !panes[set->app->focus].draw ? 0 : l.title + l.body;
+	a = area_part(screen, 0, y, screen->w, l.rows[PANE_counts]);
+	if (a.h) {
+		bool zoom = set->app->zoom && set->app->focus == PANE_counts;
+
+		put_fill(&a, 0, 0, zoom ? 0 : a.w, STYLE_rule, RUNE_HLINE);
+		draw_counts(set, &a, zoom);
+		put_text(&a, 1, 0, set->app->focus == PANE_counts ? STYLE_focus : STYLE_label, "counts");
+	}
+	y += l.rows[PANE_counts];
+	a = area_part(screen, 0, y, screen->w, l.rows[PANE_text]);
+	if (a.h) {
+		draw_phase_rule(set, &a);
+		a = area_part(&a, 0, 1, a.w, a.h);
+		draw_text(set, &a, set->app->zoom && set->app->focus == PANE_text);
+	}
+	a = area_part(screen, 0, screen->h - l.hints, screen->w, l.hints);
+	draw_hints(set->app, &a);
+}
+
+void app_draw(const struct app *app, struct canvas *canvas)
+{
+	struct area a = canvas_area(canvas);
+	struct lane_set set = lanes_of(app, canvas->w);
+
+	canvas_clear(canvas);
+	if (canvas->w < LEAST_COLUMNS || canvas->h < LEAST_ROWS)
+		draw_tiny(&set, &a);
+	else if (app->mode == MODE_HELP)
+		draw_help(app, &a);
+	else
+		draw_panes(&set, &a);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The terminal: the one place that knows curses.
+ *
+ *   bytes -> curses -> key codes -> app_key() -> effects
+ *   app_draw() -> canvas -> curses, which sends only what differs
+ *
+ * Whatever ends the program, the terminal is put back as it was.
+ */
+#ifndef TERM_H
+#define TERM_H
+
+#include "app.h"
+
+struct term_options {
+	bool color;		/* as far as the terminal has any */
+	bool ascii;		/* also in a UTF-8 locale */
+};
+
+/* Explore until the user leaves or a signal ends it: an exit status, or 128 + signal. */
+int term_run(struct app *app, const struct term_options *options);
+
+#endif
