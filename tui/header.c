@@ -107,16 +107,6 @@ void draw_track(const struct lane_set *set, const struct area *a)
 		put_right(a, x, 0, STYLE_strong, set->app->run->lanes[set->lane[0]].m.arch->title);
 }
 
-/* "waits", or how far the lane is. */
-static void lane_progress(const struct lane_set *set, u32 i, char *buf, size_t size)
-{
-	const struct cursor *c = app_cursor(set->app, set->lane[i]);
-	u32 nr = trace_nr_steps(c->trace);
-	bool waits = set->app->tick && !app_moves(set->app, set->lane[i]);
-
-	snprintf(buf, size, "%s%" PRIu32 "/%" PRIu32, !waits ? "" : c->pos == nr ? "done " : "waits ",
-		 c->pos, nr);
-}
 
 /* Name, kernel and whether it is proposed, then progress: as much as fits, in this order of need. */
 void draw_title(const struct lane_set *set, u32 i, const struct area *a)
@@ -124,23 +114,28 @@ void draw_title(const struct lane_set *set, u32 i, const struct area *a)
 	const struct scn_lane *spec = set->app->run->lanes[set->lane[i]].spec;
 	const char *proposed = spec->kernel->proposed ? "proposed" : "";
 	const char *name = spec->name, *kernel = spec->kernel->name;
+	const struct cursor *c = app_cursor(set->app, set->lane[i]);
 	char progress[48];
 	u32 x, fixed, least;
 
-	lane_progress(set, i, progress, sizeof(progress));
-	fixed = 1 + (u32)strlen(progress) + 2 + (*proposed ? 9 : 0);
+	snprintf(progress, sizeof(progress), "%" PRIu32 "/%" PRIu32, c->pos, trace_nr_steps(c->trace));
+	fixed = 1 + (u32)strlen(progress) + 1 + (*proposed ? 9 : 0);
 	least = fixed + (u32)strlen(kernel) + 1;
 	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
 	if (least + strlen(name) > a->w)
 		name = lane_label(set, i);
 	if (least + strlen(name) > a->w)
 		kernel = "";
+	if (a->h > 1) {
+		x = *kernel ? 1 : put_text(a, 1, 1, STYLE_normal, spec->kernel->name) + 1;
+		put_cut(a, x, 1, a->w, STYLE_dim, spec->kernel->release);
+	}
 	x = put_text(a, 1, 0, STYLE_lane, name);
 	if (*kernel)
 		x = put_text(a, x + 1, 0, STYLE_normal, kernel);
 	if (*proposed)
 		x = put_text(a, x + 1, 0, STYLE_proposed, proposed);
-	put_right(a, x + 1, 0, app_moves(set->app, set->lane[i]) ? STYLE_strong : STYLE_dim, progress);
+	put_right(a, x, 0, app_moves(set->app, set->lane[i]) ? STYLE_strong : STYLE_dim, progress);
 }
 
 void draw_phase_rule(const struct lane_set *set, const struct area *a)

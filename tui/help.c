@@ -70,7 +70,7 @@ static void write_all(struct writer *w)
 	row(w, STYLE_key, "excl", "the page belonged to this process alone");
 	row(w, STYLE_key, "stale", "a TLB entry that the page table no longer backs");
 	row(w, STYLE_key, "waits", "the lane has nothing to do for this page or phase");
-	row(w, STYLE_key, "2.2x  1/3.0  =  5:0", "the first lane's count over the second's");
+	row(w, STYLE_key, "2.2x  0.33x  =  5:0", "the first lane's count over the second's");
 	row(w, STYLE_key, "proposed", "a posted series that is not in the kernel");
 }
 

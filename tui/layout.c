@@ -81,11 +81,10 @@ static void deal_screen(const struct lane_set *set, struct layout *l, u32 h)
 {
 	u32 band = 1 + set->nr + set->nr / 2;
 
-	l->header = l->title = l->hints = 1;
+	l->header = l->hints = 1;
+	l->title = h < 30 ? 1 : 2;
 	l->track = h >= 12;
 	l->rows[PANE_text] = h < 12 ? 2 : h < 18 ? 3 : h < 22 ? 4 : h < 28 ? 5 : h < TALL ? 6 : 8;
-	if (set->nr > 2)
-		l->rows[PANE_text] += h < TALL ? 0 : 2;
 	if (h >= 22)
 		l->rows[PANE_counts] = h >= TALL + 6 && set->nr < 3 ? 2 * band : band;
 }
@@ -170,10 +169,11 @@ static struct lane_set lanes_of(const struct app *app, u32 w)
 
 static void draw_lane(const struct lane_set *set, u32 i, const struct layout *l, const struct area *a)
 {
+	struct area title = area_part(a, 0, 0, a->w, l->title);
 	u32 y = l->title;
 
 	if (l->title)
-		draw_title(set, i, a);
+		draw_title(set, i, &title);
 	for (u32 p = 0; p < NR_PANES; p++) {
 		struct area part = area_part(a, 0, y, a->w, l->rows[p]);
 		struct view v = view_of(set->app, set->lane[i], (enum pane_id)p);
@@ -191,10 +191,10 @@ static void draw_lanes(const struct lane_set *set, const struct layout *l, const
 
 	for (u32 i = 0; i < set->nr; i++) {
 		u32 x = i * each;
-		struct area column = area_part(a, x, 0, i + 1 < set->nr ? each - 1 : a->w, a->h);
+		struct area column = area_part(a, x, 0, each - 1, a->h);
 
 		for (u32 y = 0; i && y < a->h; y++)
-			put_rune(a, x - 1, y, STYLE_rule, y < l->title ? RUNE_TEE_DOWN : RUNE_VLINE);
+			put_rune(a, x - 1, y, STYLE_rule, y == 0 ? RUNE_TEE_DOWN : RUNE_VLINE);
 		draw_lane(set, i, l, &column);
 	}
 }

@@ -38,5 +38,5 @@ void journal_add(struct journal *journal, u32 word, u32 xor)
 	}
 	if (journal->nr == journal->max)
 		journal->grow(journal);
-	journal->delta[journal->nr++] = (struct delta){ .word = word, .xor = xor };
+	journal->delta[journal->nr++] = (struct delta){ .word = word, .xor = xor};
 }

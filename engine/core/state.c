@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/state.h"
 
-#define PTES_PER_TABLE 512u
+#define PTES_PER_TABLE	      512u
 #define PAGES_PER_TABLE_SHIFT 21
 
 static const u32 element_words[NR_ARRAYS] = {
@@ -54,7 +54,7 @@ static u32 last_not_above(const struct mm_state *s, u64 key, bool by_pfn)
 		else
 			high = mid;
 	}
-	return low - 1;		/* NONE when low is 0 */
+	return low - 1; /* NONE when low is 0 */
 }
 
 u32 pfn_folio(const struct mm_state *s, u64 pfn)
@@ -91,7 +91,8 @@ u32 va_pte(const struct mm_state *s, u32 mm, u64 va)
 	if (i == NONE)
 		return NONE;
 	vma = state_vma(s, i);
-	table = vma->table + (u32)((va >> PAGES_PER_TABLE_SHIFT) - (vma->start >> PAGES_PER_TABLE_SHIFT));
+	table = vma->table +
+		(u32)((va >> PAGES_PER_TABLE_SHIFT) - (vma->start >> PAGES_PER_TABLE_SHIFT));
 	return table * PTES_PER_TABLE + (u32)(va >> 12) % PTES_PER_TABLE;
 }
 

@@ -10,11 +10,14 @@ const struct invariant_info invariants[NR_INVARIANTS] = {
 #undef INVARIANT
 };
 
-#define FAIL(v, id, kind, i, got_, want_)						\
-	do {										\
-		*(v) = (struct violation){ .invariant = INVARIANT_##id, .on = kind,	\
-			.index = (u32)(i), .got = got_, .want = want_ };		\
-		return false;								\
+#define FAIL(v, id, kind, i, got_, want_)                               \
+	do {                                                            \
+		*(v) = (struct violation){ .invariant = INVARIANT_##id, \
+					   .on = kind,                  \
+					   .index = (u32)(i),           \
+					   .got = got_,                 \
+					   .want = want_ };             \
+		return false;                                           \
 	} while (0)
 
 static u32 nr_of(const struct machine *m, enum state_array array)
@@ -95,12 +98,14 @@ static bool check_folios(const struct machine *m, const struct tally *t, bool re
 		u32 present = t->folio[i];
 
 		/* frozen: whoever froze it owns it */
-		if (folio->refcount && (folio->refcount < held || (rest && folio->refcount != held)))
+		if (folio->refcount &&
+		    (folio->refcount < held || (rest && folio->refcount != held)))
 			FAIL(v, V1, ON_FOLIO, i, folio->refcount, held);
 		if (present > folio->mapcount || (rest && present != folio->mapcount))
 			FAIL(v, V2, ON_FOLIO, i, folio->mapcount, present);
-		if (folio->swap != NONE && folio->swap / SWAPFILE_CLUSTER !=
-		    (folio->swap + folio_nr_pages(folio) - 1) / SWAPFILE_CLUSTER)
+		if (folio->swap != NONE &&
+		    folio->swap / SWAPFILE_CLUSTER !=
+			    (folio->swap + folio_nr_pages(folio) - 1) / SWAPFILE_CLUSTER)
 			FAIL(v, V15, ON_FOLIO, i, folio->swap, 0);
 	}
 	return true;
@@ -221,7 +226,8 @@ static bool check_page_tables(const struct machine *m, bool rest, struct violati
 	return true;
 }
 
-static bool check_mms(const struct machine *m, const struct tally *t, bool rest, struct violation *v)
+static bool check_mms(const struct machine *m, const struct tally *t, bool rest,
+		      struct violation *v)
 {
 	for (u32 i = 0; rest && i < nr_of(m, ARRAY_MM); i++) {
 		if (m->mm[i].anonpages != t->anon[i])
@@ -236,10 +242,12 @@ static bool check_mms(const struct machine *m, const struct tally *t, bool rest,
 static bool write_has_started(const struct folio *folio)
 {
 	return folio_flag(folio, PG_writeback) ||
-	       (folio_flag(folio, PG_swapcache) && !folio_flag(folio, PG_dirty) && !folio->mapcount);
+	       (folio_flag(folio, PG_swapcache) && !folio_flag(folio, PG_dirty) &&
+		!folio->mapcount);
 }
 
-static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_entry *e, struct violation *v)
+static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_entry *e,
+			    struct violation *v)
 {
 	const struct folio *folio;
 	u32 i = pfn_folio(m->s, e->pfn);

@@ -2,7 +2,8 @@
 #include "mm/internal.h"
 
 /* mm/huge_memory.c:deferred_split_folio */
-__mirrored void deferred_split_folio(struct machine *m, const struct folio *folio, bool partially_mapped)
+__mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,
+				     bool partially_mapped)
 {
 	enter(m, EV_deferred_split_folio, folio->page, partially_mapped);
 	if (folio_flag(folio, PG_swapcache)) {

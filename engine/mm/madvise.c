@@ -6,8 +6,8 @@
 #include "mm/internal.h"
 
 /* mm/madvise.c:madvise_folio_pte_batch */
-static u32 madvise_folio_pte_batch(struct machine *m, const struct folio *folio, u32 pte, pte_t pteval,
-				   u64 addr, u64 end)
+static u32 madvise_folio_pte_batch(struct machine *m, const struct folio *folio, u32 pte,
+				   pte_t pteval, u64 addr, u64 end)
 {
 	return folio_pte_batch_flags(m, folio, pte, pteval, (u32)((end - addr) >> PAGE_SHIFT), 0);
 }
@@ -28,8 +28,8 @@ static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 }
 
 /* mm/madvise.c:madvise_cold_or_pageout_pte_range */
-__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma, u64 addr,
-						  u64 end)
+__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
+						  u64 addr, u64 end)
 {
 	const struct folio *folio;
 	u32 nr;

@@ -30,7 +30,8 @@ u32 walk_page(const struct machine *m, const struct page_vma_mapped_walk *pvmw)
 	return pvmw->folio->page + (u32)(pgoff - pvmw->folio->index);
 }
 
-void page_vma_mapped_walk_start(struct machine *m, const struct page_vma_mapped_walk *pvmw, u32 flags)
+void page_vma_mapped_walk_start(struct machine *m, const struct page_vma_mapped_walk *pvmw,
+				u32 flags)
 {
 	u64 end;
 

@@ -48,10 +48,11 @@ __mirrored void try_to_unmap_flush_dirty(struct machine *m)
 		try_to_unmap_flush(m);
 }
 
-#define TLB_GENERATION_MAX 0x3fffu	/* TLB_FLUSH_BATCH_PENDING_LARGE */
+#define TLB_GENERATION_MAX 0x3fffu /* TLB_FLUSH_BATCH_PENDING_LARGE */
 
 /* mm/rmap.c:set_tlb_ubc_flush_pending */
-__mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start, u64 end)
+__mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start,
+					  u64 end)
 {
 	const struct mm *mms = m->mm + mm;
 	u32 nr = (u32)((end - start) >> PAGE_SHIFT);
@@ -118,7 +119,8 @@ __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *foli
 }
 
 /* mm/rmap.c:folio_remove_rmap_ptes and __folio_remove_rmap */
-__mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+__mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
+				       u32 nr)
 {
 	u32 unmapped = 0;
 
@@ -148,7 +150,8 @@ static bool folio_maybe_dma_pinned(struct machine *m, const struct folio *folio,
 }
 
 /* include/linux/rmap.h:folio_try_share_anon_rmap_ptes. True: it may not be shared. */
-static bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+static bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
+					   u32 nr)
 {
 	if (folio_maybe_dma_pinned(m, folio, page))
 		return true;
@@ -170,8 +173,8 @@ static void mm_prepare_for_swap_entries(struct machine *m, u32 mm)
 }
 
 /* mm/rmap.c:swp_pte_prepare */
-static pte_t swp_pte_prepare(const struct machine *m, const struct folio *folio, u32 page, pte_t pteval,
-			     bool exclusive)
+static pte_t swp_pte_prepare(const struct machine *m, const struct folio *folio, u32 page,
+			     pte_t pteval, bool exclusive)
 {
 	const struct pte_ops *ops = m->arch->pte;
 	u32 slot = folio->swap + (page - folio->page);
@@ -217,7 +220,8 @@ __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio 
 	step(m, EV_mm_counters_moved, page, nr);
 	for (u32 i = 0; i < nr; i++) {
 		put(m, &m->task->nr_pages, nr - i);
-		m->arch->set_ptes(m, pte + i, swp_pte_prepare(m, folio, page + i, pteval, exclusive), 1);
+		m->arch->set_ptes(m, pte + i,
+				  swp_pte_prepare(m, folio, page + i, pteval, exclusive), 1);
 	}
 	return true;
 }
@@ -310,8 +314,8 @@ static void walk_skip(struct machine *m, u32 nr)
 }
 
 /* mm/rmap.c:try_to_unmap_one */
-__mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio, const struct vma *vma,
-				 u32 flags)
+__mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
+				 const struct vma *vma, u32 flags)
 {
 	const struct page_vma_mapped_walk pvmw = { .folio = folio, .vma = vma };
 	const struct task *task = m->task;

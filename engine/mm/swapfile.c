@@ -22,8 +22,8 @@ static const struct swap_device *swap_info(const struct machine *m, u32 slot)
 const struct cluster *swap_cluster_lock(struct machine *m, u32 slot)
 {
 	const struct swap_device *si = swap_info(m, slot);
-	const struct cluster *ci = m->cluster + si->first_cluster +
-				   (slot - si->first_slot) / SWAPFILE_CLUSTER;
+	const struct cluster *ci =
+		m->cluster + si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
 
 	put(m, &ci->locked, 1);
 	step(m, EV_swap_cluster_locked, NONE, (u32)(ci - m->cluster));
@@ -46,7 +46,8 @@ static bool cluster_scan_range(const struct machine *m, u32 slot, u32 nr)
 
 /* mm/swapfile.c:__swap_cluster_alloc_entries */
 static void __swap_cluster_alloc_entries(struct machine *m, const struct swap_device *si,
-					 const struct cluster *ci, const struct folio *folio, u32 slot)
+					 const struct cluster *ci, const struct folio *folio,
+					 u32 slot)
 {
 	u32 nr_pages = folio_nr_pages(folio);
 
@@ -68,7 +69,8 @@ __mirrored bool alloc_swap_scan_cluster(struct machine *m, const struct swap_dev
 	bool found = false;
 
 	enter(m, EV_alloc_swap_scan_cluster, folio->page, nr_pages);
-	for (; ci->count + nr_pages <= SWAPFILE_CLUSTER && offset + nr_pages <= end; offset += nr_pages) {
+	for (; ci->count + nr_pages <= SWAPFILE_CLUSTER && offset + nr_pages <= end;
+	     offset += nr_pages) {
 		if (!cluster_scan_range(m, si->first_slot + offset, nr_pages))
 			continue;
 		step(m, EV_swap_slots_found, folio->page, si->first_slot + offset);
@@ -144,7 +146,8 @@ __mirrored bool folio_alloc_swap(struct machine *m, const struct folio *folio)
 }
 
 /* mm/swapfile.c:__swap_cluster_dup_entry. The extend table holds counts from 15 on. */
-static bool __swap_cluster_dup_entry(struct machine *m, const struct cluster *ci, u32 slot, u32 page)
+static bool __swap_cluster_dup_entry(struct machine *m, const struct cluster *ci, u32 slot,
+				     u32 page)
 {
 	const struct slot *entry = m->slot + slot;
 
@@ -224,8 +227,8 @@ __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32
 void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr)
 {
 	const struct swap_device *si = swap_info(m, slot);
-	const struct cluster *ci = m->cluster + si->first_cluster +
-				   (slot - si->first_slot) / SWAPFILE_CLUSTER;
+	const struct cluster *ci =
+		m->cluster + si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
 
 	for (u32 i = slot; i < slot + nr; i++) {
 		put(m, &m->slot[i].kind, SLOT_FREE);

@@ -111,9 +111,9 @@ static bool folio_trylock(struct machine *m, const struct folio *folio)
 /* What became of a folio at one of its stations. */
 enum verdict {
 	GO_ON,
-	KEEP,		/* unlocked already: back to the LRU */
-	KEEP_LOCKED,	/* unlock, back to the LRU */
-	ACTIVATE,	/* unlock, back to the LRU as active */
+	KEEP, /* unlocked already: back to the LRU */
+	KEEP_LOCKED, /* unlock, back to the LRU */
+	ACTIVATE, /* unlock, back to the LRU as active */
 };
 
 static enum verdict add_to_swap(struct machine *m, const struct folio *folio)
@@ -167,7 +167,8 @@ static enum verdict write_out(struct machine *m, const struct folio *folio)
 	case PAGE_SUCCESS:
 		break;
 	}
-	if (folio_flag(folio, PG_writeback) || folio_flag(folio, PG_dirty) || !folio_trylock(m, folio))
+	if (folio_flag(folio, PG_writeback) || folio_flag(folio, PG_dirty) ||
+	    !folio_trylock(m, folio))
 		return KEEP;
 	return folio_flag(folio, PG_writeback) || folio_flag(folio, PG_dirty) ? KEEP_LOCKED : GO_ON;
 }

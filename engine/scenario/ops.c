@@ -59,13 +59,15 @@ static u32 pfn_page(const struct machine *m, u64 pfn)
  */
 static void cpu_access(struct machine *m, u32 cpu, u32 mm, u64 va, bool write)
 {
+	const u32 can_store = TLB_WRITABLE | TLB_DIRTY;
 	const struct pte_ops *ops = m->arch->pte;
 	u32 entry = tlb_find(m->s, cpu, mm, va), pte = va_pte(m->s, mm, va), page;
 	pte_t val;
 
-	if (entry != NONE && (!write || (m->tlb[entry].flags & TLB_WRITABLE && m->tlb[entry].flags & TLB_DIRTY))) {
-		step(m, EV_cpu_access, pfn_page(m, m->tlb[entry].pfn + (u32)((va - m->tlb[entry].va) >> PAGE_SHIFT)),
-		     cpu);
+	if (entry != NONE && (!write || (m->tlb[entry].flags & can_store) == can_store)) {
+		u64 behind = (va - m->tlb[entry].va) >> PAGE_SHIFT;
+
+		step(m, EV_cpu_access, pfn_page(m, m->tlb[entry].pfn + behind), cpu);
 		return;
 	}
 	val = pte == NONE ? 0 : m->pte[pte];
@@ -175,7 +177,8 @@ const struct op_info op_infos[] = {
 	{ .name = "unpin", .takes = OP_FOLIO, .run = op_unpin, .possible = is_pinned,
 	  .needs = "the folio must be pinned", .text = "drop such a pin" },
 	{ .name = "get_ref", .takes = OP_FOLIO, .run = op_get_ref, .possible = is_in_use,
-	  .needs = "the folio must not be free", .text = "take a plain reference, as FOLL_GET or a speculative user does" },
+	  .needs = "the folio must not be free",
+	  .text = "take a plain reference, as FOLL_GET or a speculative user does" },
 	{ .name = "put_ref", .takes = OP_FOLIO, .run = op_put_ref, .possible = is_referenced,
 	  .needs = "somebody must hold a plain reference", .text = "drop such a reference" },
 };

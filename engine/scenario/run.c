@@ -9,19 +9,20 @@
 
 /* Watches a lane's machine: records, checks, and fires triggered operations. */
 struct runner {
-	struct observer observer;	/* first: what the machine calls */
+	struct observer observer; /* first: what the machine calls */
 	struct lane *lane;
 	const struct scenario *s;
-	u32 *scratch;			/* for the invariants, else NULL */
-	u32 op;				/* untriggered operation under way */
-	u32 last_trigger;		/* one past the operations triggered inside it */
-	u32 *matches;			/* of each operation's trigger so far */
+	u32 *scratch; /* for the invariants, else NULL */
+	u32 op; /* untriggered operation under way */
+	u32 last_trigger; /* one past the operations triggered inside it */
+	u32 *matches; /* of each operation's trigger so far */
 	bool firing;
 	struct error *err;
 	bool failed;
 };
 
-static bool when_matches(const struct runner *r, const struct scn_when *when, enum event event, u32 page)
+static bool when_matches(const struct runner *r, const struct scn_when *when, enum event event,
+			 u32 page)
 {
 	const struct machine *m = &r->lane->m;
 	u32 folio;
@@ -33,14 +34,16 @@ static bool when_matches(const struct runner *r, const struct scn_when *when, en
 	folio = page_folio(m->s, page);
 	if (folio == NONE || (when->page != NONE && page - m->folio[folio].page != when->page))
 		return false;
-	return when->folio == NONE || folio - scn_folio_state(r->s, when->folio) < r->s->folios[when->folio].count;
+	return when->folio == NONE ||
+	       folio - scn_folio_state(r->s, when->folio) < r->s->folios[when->folio].count;
 }
 
 static void describe_violation(struct lane *lane, const struct violation *v)
 {
 	static const char *const on[] = {
-		[ON_FOLIO] = "folio", [ON_PAGE] = "page", [ON_PTE] = "PTE", [ON_SLOT] = "slot",
-		[ON_CLUSTER] = "cluster", [ON_DEVICE] = "swap device", [ON_MM] = "mm", [ON_CPU] = "CPU",
+		[ON_FOLIO] = "folio", [ON_PAGE] = "page",	[ON_PTE] = "PTE",
+		[ON_SLOT] = "slot",   [ON_CLUSTER] = "cluster", [ON_DEVICE] = "swap device",
+		[ON_MM] = "mm",	      [ON_CPU] = "CPU",
 	};
 	char name[32];
 
@@ -90,9 +93,10 @@ static void script_error(struct runner *r, u32 i)
 {
 	const struct scn_op *op = &r->s->ops[i];
 
-	snprintf(r->err->text, sizeof(r->err->text), "%s:%u: /script/%u: %s is impossible at step %llu of %s: %s",
-		 r->s->file, op->line, i, op->op->name, (unsigned long long)r->lane->m.steps,
-		 r->lane->spec->name, op->op->needs);
+	snprintf(r->err->text, sizeof(r->err->text),
+		 "%s:%u: /script/%u: %s is impossible at step %llu of %s: %s", r->s->file, op->line,
+		 i, op->op->name, (unsigned long long)r->lane->m.steps, r->lane->spec->name,
+		 op->op->needs);
 	r->failed = true;
 }
 
@@ -136,7 +140,8 @@ static void run_script(struct runner *r)
 		}
 		r->op = i;
 		r->last_trigger = i + 1;
-		while (r->last_trigger < s->nr_ops && s->ops[r->last_trigger].when.event != NR_EVENTS)
+		while (r->last_trigger < s->nr_ops &&
+		       s->ops[r->last_trigger].when.event != NR_EVENTS)
 			r->last_trigger++;
 		run_op(r, i);
 	}
@@ -187,7 +192,8 @@ static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct e
 	return !r.failed;
 }
 
-bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check, struct error *err)
+bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
+		  struct error *err)
 {
 	*run = (struct run){ .scenario = s, .nr_lanes = s->nr_lanes };
 	run->lanes = calloc((size_t)s->nr_lanes + 1, sizeof(*run->lanes));
@@ -270,12 +276,14 @@ bool run_moment(const struct run *run, const char *moment, u32 *tick, u32 *lane,
 
 	*lane = 0;
 	if (colon) {
-		while (*lane < run->nr_lanes && (strlen(run->lanes[*lane].spec->name) != len ||
-						 strncmp(run->lanes[*lane].spec->name, moment, len) != 0))
+		while (*lane < run->nr_lanes &&
+		       (strlen(run->lanes[*lane].spec->name) != len ||
+			strncmp(run->lanes[*lane].spec->name, moment, len) != 0))
 			++*lane;
 		if (*lane == run->nr_lanes) {
-			snprintf(err->text, sizeof(err->text), "moment \"%s\": no lane \"%.*s\"; lanes are %s ...",
-				 moment, (int)len, moment, run->lanes[0].spec->name);
+			snprintf(err->text, sizeof(err->text),
+				 "moment \"%s\": no lane \"%.*s\"; lanes are %s ...", moment,
+				 (int)len, moment, run->lanes[0].spec->name);
 			return false;
 		}
 		moment = colon + 1;

@@ -24,9 +24,9 @@ struct builder {
 	const struct scenario *s;
 	const struct arch *arch;
 	struct mm_state *state;
-	struct vma *vmas;		/* before they are in the block */
+	struct vma *vmas; /* before they are in the block */
 	u32 nr_vmas;
-	u64 *ranges;			/* first PMD range of each table */
+	u64 *ranges; /* first PMD range of each table */
 	u32 *range_mm;
 	u32 nr_tables;
 };
@@ -67,7 +67,8 @@ static bool vma_given(const struct scenario *s, const struct scn_map *map)
 	u64 end = map->va + map_pages(s, map) * PAGE_SIZE;
 
 	for (u32 i = 0; i < s->nr_vmas; i++)
-		if (s->vmas[i].mm == map->mm && s->vmas[i].start <= map->va && end <= s->vmas[i].end)
+		if (s->vmas[i].mm == map->mm && s->vmas[i].start <= map->va &&
+		    end <= s->vmas[i].end)
 			return true;
 	return false;
 }
@@ -91,15 +92,21 @@ static bool make_vmas(struct builder *b, struct error *err)
 	if (!b->vmas)
 		return fail(err, s, "out of memory");
 	for (u32 i = 0; i < s->nr_vmas; i++)
-		b->vmas[nr++] = (struct vma){ .start = s->vmas[i].start, .end = s->vmas[i].end,
-			.pgoff = s->vmas[i].pgoff, .mm = s->vmas[i].mm, .flags = s->vmas[i].flags };
+		b->vmas[nr++] = (struct vma){ .start = s->vmas[i].start,
+					      .end = s->vmas[i].end,
+					      .pgoff = s->vmas[i].pgoff,
+					      .mm = s->vmas[i].mm,
+					      .flags = s->vmas[i].flags };
 	for (u32 i = 0; i < s->nr_maps; i++) {
 		const struct scn_map *map = &s->maps[i];
 
 		if (!vma_given(s, map))
-			b->vmas[nr++] = (struct vma){ .start = map->va, .mm = map->mm, .flags = VM_WRITE,
-				.end = map->va + map_pages(s, map) * PAGE_SIZE,
-				.pgoff = map->va >> PAGE_SHIFT };
+			b->vmas[nr++] =
+				(struct vma){ .start = map->va,
+					      .mm = map->mm,
+					      .flags = VM_WRITE,
+					      .end = map->va + map_pages(s, map) * PAGE_SIZE,
+					      .pgoff = map->va >> PAGE_SHIFT };
 	}
 	if (nr)
 		qsort(b->vmas, nr, sizeof(*b->vmas), vma_order);
@@ -109,7 +116,8 @@ static bool make_vmas(struct builder *b, struct error *err)
 		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start < last->end)
 			return fail(err, s, "two mappings or VMAs of mm \"%s\" overlap at 0x%llx",
 				    s->mms[last->mm].id, (unsigned long long)b->vmas[i].start);
-		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start == last->end && !s->nr_vmas)
+		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start == last->end &&
+		    !s->nr_vmas)
 			last->end = b->vmas[i].end;
 		else
 			b->vmas[out++] = b->vmas[i];
@@ -124,9 +132,11 @@ static bool make_tables(struct builder *b, struct error *err)
 	size_t max = 0;
 
 	for (u32 i = 0; i < b->nr_vmas; i++)
-		max += (size_t)(((b->vmas[i].end - 1) >> PMD_SHIFT) - (b->vmas[i].start >> PMD_SHIFT) + 1);
+		max += (size_t)(((b->vmas[i].end - 1) >> PMD_SHIFT) -
+				(b->vmas[i].start >> PMD_SHIFT) + 1);
 	if (max > 1u << 20)
-		return fail(err, b->s, "the VMAs need %zu page tables, at most 1048576 are possible", max);
+		return fail(err, b->s,
+			    "the VMAs need %zu page tables, at most 1048576 are possible", max);
 	b->ranges = calloc(max + 1, sizeof(*b->ranges));
 	b->range_mm = calloc(max + 1, sizeof(*b->range_mm));
 	if (!b->ranges || !b->range_mm)
@@ -175,10 +185,22 @@ static void set_shape(const struct builder *b, struct mm_state *shape)
 /* --- filling ---------------------------------------------------------------- */
 
 #define WRITABLE(type, b, accessor, i) ((type *)(uintptr_t)accessor((b)->state, i))
-static struct folio *folio_at(struct builder *b, u32 i) { return WRITABLE(struct folio, b, state_folio, i); }
-static struct page *page_at(struct builder *b, u32 i) { return WRITABLE(struct page, b, state_page, i); }
-static struct slot *slot_at(struct builder *b, u32 i) { return WRITABLE(struct slot, b, state_slot, i); }
-static struct mm *mm_at(struct builder *b, u32 i) { return WRITABLE(struct mm, b, state_mm, i); }
+static struct folio *folio_at(struct builder *b, u32 i)
+{
+	return WRITABLE(struct folio, b, state_folio, i);
+}
+static struct page *page_at(struct builder *b, u32 i)
+{
+	return WRITABLE(struct page, b, state_page, i);
+}
+static struct slot *slot_at(struct builder *b, u32 i)
+{
+	return WRITABLE(struct slot, b, state_slot, i);
+}
+static struct mm *mm_at(struct builder *b, u32 i)
+{
+	return WRITABLE(struct mm, b, state_mm, i);
+}
 
 static void add_to_list(struct builder *b, u32 i, enum folio_list to)
 {
@@ -203,9 +225,13 @@ static void place_devices(struct builder *b)
 	for (u32 i = 0; i < b->s->nr_devices; i++) {
 		struct swap_device *si = WRITABLE(struct swap_device, b, state_device, i);
 
-		*si = (struct swap_device){ .type = i, .kind = b->s->devices[i].kind, .first_slot = slot,
-			.nr_slots = b->s->devices[i].slots, .first_cluster = cluster,
-			.nr_clusters = b->s->devices[i].slots / SWAPFILE_CLUSTER };
+		*si = (struct swap_device){ .type = i,
+					    .kind = b->s->devices[i].kind,
+					    .first_slot = slot,
+					    .nr_slots = b->s->devices[i].slots,
+					    .first_cluster = cluster,
+					    .nr_clusters =
+						    b->s->devices[i].slots / SWAPFILE_CLUSTER };
 		for (u32 n = 0; n < si->nr_slots; n++)
 			slot_at(b, slot + n)->folio = NONE;
 		slot_at(b, slot)->kind = SLOT_BAD;
@@ -217,7 +243,8 @@ static void place_devices(struct builder *b)
 
 static void use_slot(struct builder *b, u32 slot, u32 order, u32 kind)
 {
-	struct swap_device *si = WRITABLE(struct swap_device, b, state_device, slot_device(b->state, slot));
+	struct swap_device *si =
+		WRITABLE(struct swap_device, b, state_device, slot_device(b->state, slot));
 	u32 i = si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
 	struct cluster *ci = WRITABLE(struct cluster, b, state_cluster, i);
 
@@ -234,8 +261,14 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 	struct folio *folio = folio_at(b, i);
 	u32 nr = 1u << spec->order;
 
-	*folio = (struct folio){ .pfn = spec->pfn + k * nr, .order = spec->order, .page = page,
-		.swap = NONE, .anon_vma = NONE, .list = NONE, .next = NONE, .prev = NONE };
+	*folio = (struct folio){ .pfn = spec->pfn + k * nr,
+				 .order = spec->order,
+				 .page = page,
+				 .swap = NONE,
+				 .anon_vma = NONE,
+				 .list = NONE,
+				 .next = NONE,
+				 .prev = NONE };
 	folio->flags = spec->flags | 1u << PG_anon | 1u << PG_swapbacked | 1u << PG_uptodate |
 		       (u32)spec->zero_filled << PG_zero_filled;
 	folio->pincount = spec->pins;
@@ -248,7 +281,8 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 		folio->flags |= 1u << PG_lru;
 	}
 	if (spec->device != NONE) {
-		folio->swap = state_device(b->state, spec->device)->first_slot + spec->slot + k * nr;
+		folio->swap =
+			state_device(b->state, spec->device)->first_slot + spec->slot + k * nr;
 		folio->flags |= 1u << PG_swapcache;
 		folio->refcount += nr;
 		for (u32 n = 0; n < nr; n++) {
@@ -256,8 +290,10 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 			slot_at(b, folio->swap + n)->folio = i;
 		}
 	}
-	add_to_list(b, i, spec->isolated ? LIST_FOLIO_LIST :
-		    folio_flag(folio, PG_active) ? LRU_ACTIVE_ANON : LRU_INACTIVE_ANON);
+	add_to_list(b, i,
+		    spec->isolated		 ? LIST_FOLIO_LIST :
+		    folio_flag(folio, PG_active) ? LRU_ACTIVE_ANON :
+						   LRU_INACTIVE_ANON);
 }
 
 static int pfn_order(const void *a, const void *b)
@@ -314,11 +350,12 @@ static bool folds(const struct builder *b, const struct scn_map *map, u64 va, u6
 {
 	u32 in_block = (u32)(va >> PAGE_SHIFT) % 16;
 
-	return b->arch->pte->has_cont && map->fold && pfn % 16 == in_block && page >= map->first + in_block &&
-	       page - in_block + 15 <= map->last;
+	return b->arch->pte->has_cont && map->fold && pfn % 16 == in_block &&
+	       page >= map->first + in_block && page - in_block + 15 <= map->last;
 }
 
-static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 n, u64 va, struct error *err)
+static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 n, u64 va,
+		       struct error *err)
 {
 	struct folio *folio = folio_at(b, i);
 	struct page *page = page_at(b, folio->page + n);
@@ -340,7 +377,8 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 }
 
 /* A folio's place in its anon_vma comes from the first map; the others must agree. */
-static bool place_index(struct builder *b, const struct scn_map *map, u32 i, u64 va, struct error *err)
+static bool place_index(struct builder *b, const struct scn_map *map, u32 i, u64 va,
+			struct error *err)
 {
 	struct vma *vma = WRITABLE(struct vma, b, state_vma, va_vma(b->state, map->mm, va));
 	struct folio *folio = folio_at(b, i);
@@ -360,9 +398,11 @@ static bool place_index(struct builder *b, const struct scn_map *map, u32 i, u64
 				WRITABLE(struct vma, b, state_vma, v)->anon_vma = folio->anon_vma;
 	}
 	if (vma->pgoff + pgoff - map->first != folio->index)
-		return fail(err, b->s, "the mapping at 0x%llx of mm \"%s\" shows folio \"%s\" at another "
-			    "offset than before; give world.vmas with a pgoff", (unsigned long long)va,
-			    b->s->mms[map->mm].id, b->s->folios[map->folio].id);
+		return fail(err, b->s,
+			    "the mapping at 0x%llx of mm \"%s\" shows folio \"%s\" at another "
+			    "offset than before; give world.vmas with a pgoff",
+			    (unsigned long long)va, b->s->mms[map->mm].id,
+			    b->s->folios[map->folio].id);
 	return true;
 }
 
@@ -385,7 +425,8 @@ static void place_tables(struct builder *b)
 {
 	for (u32 i = 0; i < b->nr_tables; i++)
 		*WRITABLE(struct table, b, state_table, i) = (struct table){
-			.va = b->ranges[i] << PMD_SHIFT, .mm = b->range_mm[i], .populated = 1 };
+			.va = b->ranges[i] << PMD_SHIFT, .mm = b->range_mm[i], .populated = 1
+		};
 	for (u32 i = 0; i < b->nr_vmas; i++) {
 		b->vmas[i].anon_vma = i;
 		*WRITABLE(struct vma, b, state_vma, i) = b->vmas[i];
@@ -398,7 +439,9 @@ static void place_cpus(struct builder *b)
 		struct task *task = WRITABLE(struct task, b, state_task, c);
 		struct cpu *cpu = WRITABLE(struct cpu, b, state_cpu, c);
 
-		*task = (struct task){ .walk_vma = NONE, .walk_pte = NONE, .folio = NONE, .page = NONE };
+		*task = (struct task){
+			.walk_vma = NONE, .walk_pte = NONE, .folio = NONE, .page = NONE
+		};
 		cpu->mm = NONE;
 		for (u32 i = b->s->nr_mms; i-- > 0;)
 			if (b->s->mms[i].ran_on >> c & 1)
@@ -411,9 +454,11 @@ static void place_mms(struct builder *b)
 	for (u32 i = 0; i < b->s->nr_mms; i++) {
 		const struct scn_mm *spec = &b->s->mms[i];
 
-		*mm_at(b, i) = (struct mm){ .cpumask = spec->ran_on, .asid = spec->asid,
-			.tlb_pending = spec->tlb_pending, .tlb_flushed = spec->tlb_flushed,
-			.on_mmlist = spec->on_mmlist };
+		*mm_at(b, i) = (struct mm){ .cpumask = spec->ran_on,
+					    .asid = spec->asid,
+					    .tlb_pending = spec->tlb_pending,
+					    .tlb_flushed = spec->tlb_flushed,
+					    .on_mmlist = spec->on_mmlist };
 	}
 }
 
@@ -439,8 +484,8 @@ static void set_flag(struct machine *m, u32 entry, u32 flag, s32 on)
 }
 
 /* What CPUs hold already: as the page table says, or as the scenario insists. */
-static bool place_tlb(struct machine *m, const struct scenario *s, const struct scn_tlb *spec, u64 va,
-		      struct error *err)
+static bool place_tlb(struct machine *m, const struct scenario *s, const struct scn_tlb *spec,
+		      u64 va, struct error *err)
 {
 	u32 pte = va_pte(m->s, spec->mm, va), entry;
 
@@ -486,8 +531,8 @@ static bool fill(struct builder *b, struct error *err)
 	return true;
 }
 
-bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m, u32 **words,
-		 struct error *err)
+bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m,
+		 u32 **words, struct error *err)
 {
 	struct builder b = { .s = s, .arch = arch_find(lane->arch) };
 	struct mm_state shape;

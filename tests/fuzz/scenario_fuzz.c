@@ -33,10 +33,9 @@ static void judge_world(const struct scenario *s)
 	struct error err;
 	struct machine m;
 	u32 *words = NULL;
+	bool built = is_small(s) && world_build(s, &s->lanes[0], &m, &words, &err);
 
-	if (!is_small(s) || !world_build(s, &s->lanes[0], &m, &words, &err))
-		return;
-	for (u32 i = 0; i < s->nr_expects; i++) {
+	for (u32 i = 0; built && i < s->nr_expects; i++) {
 		const struct expr_env env = { .scenario = s, .state = m.s, .lane = &s->lanes[0] };
 		char buf[64];
 		s64 value;

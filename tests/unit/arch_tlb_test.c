@@ -47,14 +47,21 @@ static void test_block_is_one_entry_and_any_of_its_pages_drops_it(void **state)
 	assert_int_equal(m->tlb[0].pfn, WORLD_PFN);
 	assert_int_equal(m->tlb[0].flags, TLB_WRITABLE | TLB_DIRTY);
 	m->arch->tlbbatch_add_pending(m, 0, va_of(31), va_of(32));
-	for (u32 cpu = 0; cpu < WORLD_CPUS; cpu++)
-		assert_int_equal(m->cpu[cpu].nr_tlb, 0);
 	assert_int_equal(counted(m, COUNT_tlbi_page), 1);
 	assert_int_equal(counted(m, COUNT_dsb_ish), 0);
 	assert_int_equal(counted(m, COUNT_tlb_flush), 0);
+	assert_true(m->tlb[0].flags & TLB_INVALIDATED);
+
+	/* another CPU's barrier does not wait for it, this one's does */
+	machine_run_on(m, 1);
 	m->arch->tlbbatch_flush(m);
-	assert_int_equal(counted(m, COUNT_dsb_ish), 1);
-	assert_int_equal(counted(m, COUNT_tlb_flush), 1);
+	assert_int_equal(m->cpu[0].nr_tlb, 1);
+	machine_run_on(m, 0);
+	m->arch->tlbbatch_flush(m);
+	for (u32 cpu = 0; cpu < WORLD_CPUS; cpu++)
+		assert_int_equal(m->cpu[cpu].nr_tlb, 0);
+	assert_int_equal(counted(m, COUNT_dsb_ish), 2);
+	assert_int_equal(counted(m, COUNT_tlb_flush), 2);
 	assert_int_equal(counted(m, COUNT_ipi_sent), 0);
 	world_free(&w);
 }

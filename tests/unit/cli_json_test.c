@@ -239,20 +239,22 @@ static void jsonl_is_a_step_a_line(void **state)
 /* What happens under a function is part of the whole; all of it under all that is called. */
 static void under_is_a_part(void **state)
 {
-	cJSON *all = json_of("counts swapout-64k --lanes x86_64/unbatched --format json");
-	cJSON *part = json_of(
-		"counts swapout-64k --lanes x86_64/unbatched --under try_to_unmap --format json");
-	cJSON *whole = json_of(
-		"counts swapout-64k --lanes x86_64/unbatched --under madvise_pageout --format json");
+	static const char *const under[3] = {
+		"", "--under try_to_unmap", "--under madvise_pageout",
+	};
 	const cJSON *counts[3];
+	cJSON *json[3];
 
 	(void)state;
-	counts[0] = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(all, "lanes"), 0),
-					"counts");
-	counts[1] = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(part, "lanes"), 0),
-					"counts");
-	counts[2] = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(whole, "lanes"), 0),
-					"counts");
+	for (u32 i = 0; i < 3; i++) {
+		char arguments[128];
+
+		snprintf(arguments, sizeof(arguments),
+			 "counts swapout-64k --lanes x86_64/unbatched --format json %s", under[i]);
+		json[i] = json_of(arguments);
+		counts[i] = cJSON_GetObjectItem(
+			cJSON_GetArrayItem(cJSON_GetObjectItem(json[i], "lanes"), 0), "counts");
+	}
 	assert_true(cJSON_Compare(counts[0], counts[2], true));
 	for (u32 i = 0; i < NR_COUNTERS; i++)
 		assert_true(number_of(counts[1], scn_counter_names[i]) <=
@@ -260,9 +262,8 @@ static void under_is_a_part(void **state)
 	assert_int_equal(number_of(counts[1], "pte_xchg"), 16);
 	assert_int_equal(number_of(counts[1], "folio_freed"), 0);
 	assert_int_equal(number_of(counts[0], "folio_freed"), 1);
-	cJSON_Delete(all);
-	cJSON_Delete(part);
-	cJSON_Delete(whole);
+	for (u32 i = 0; i < 3; i++)
+		cJSON_Delete(json[i]);
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void put_change(void *ctx, const struct change *change)
 	if (list->y >= a->h)
 		return;
 	put_mark(a, list->y, true);
-	x = put_text(a, LABEL_COLUMNS + 1, list->y, STYLE_normal, change->what);
+	x = put_text(a, LABEL_COLUMNS + 2, list->y, STYLE_normal, change->what);
 	x = put_text(a, x + 1, list->y, STYLE_changed, change->new);
 	x = put_text(a, x + 1, list->y, STYLE_dim, "was ");
 	put_text(a, x, list->y++, STYLE_old, change->old);

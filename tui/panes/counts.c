@@ -73,10 +73,10 @@ static char *ratio_text(u64 a, u64 b, char *buf, size_t size)
 		snprintf(buf, size, "=");
 	else if (!a || !b)
 		snprintf(buf, size, "%" PRIu64 ":%" PRIu64, a, b);
-	else if (a > b)
+	else if (a * 20 > b * 19)
 		snprintf(buf, size, "%.1fx", (double)a / (double)b);
 	else
-		snprintf(buf, size, "1/%.1f", (double)b / (double)a);
+		snprintf(buf, size, "%.2fx", (double)a / (double)b);
 	return buf;
 }
 
@@ -119,6 +119,12 @@ static u32 label_width(const struct lane_set *set)
 	return w;
 }
 
+/* The row of lane i below the heads: after each two lanes comes their ratio. */
+static u32 lane_row(u32 i)
+{
+	return 1 + i + i / 2;
+}
+
 /* As many columns as fit, from counter k on; returns how many, 0 when there is no room. */
 static u32 draw_band(const struct lane_set *set, const struct area *a, u32 y, const enum counter *counter,
 		     u32 nr)
@@ -127,9 +133,9 @@ static u32 draw_band(const struct lane_set *set, const struct area *a, u32 y, co
 	u32 k;
 
 	for (u32 i = 0; i < set->nr; i++)
-		put_text(a, 1, y + 1 + i, STYLE_lane, lane_label(set, i));
+		put_text(a, 1, y + lane_row(i), STYLE_lane, lane_label(set, i));
 	for (u32 i = 0; i + 1 < set->nr; i += 2)
-		put_text(a, 1, y + 1 + set->nr + i / 2, STYLE_dim, "ratio");
+		put_text(a, 1, y + lane_row(i) + 2, STYLE_dim, "ratio");
 	for (k = 0; k < nr; k++) {
 		u32 w = (u32)strlen(names[counter[k]]);
 		u32 end = x + (w < 6 ? 6 : w) + 2;
@@ -138,9 +144,9 @@ static u32 draw_band(const struct lane_set *set, const struct area *a, u32 y, co
 			break;
 		put_text(a, end - w, y, STYLE_label, names[counter[k]]);
 		for (u32 i = 0; i < set->nr; i++)
-			put_count(set, a, end, y + 1 + i, i, counter[k]);
+			put_count(set, a, end, y + lane_row(i), i, counter[k]);
 		for (u32 i = 0; i + 1 < set->nr; i += 2)
-			put_ratio(set, a, end, y + 1 + set->nr + i / 2, i, counter[k]);
+			put_ratio(set, a, end, y + lane_row(i) + 2, i, counter[k]);
 		x = end;
 	}
 	return k;

@@ -13,7 +13,8 @@ static const char *const flag_names[NR_FOLIO_FLAGS] = {
 };
 
 /* Seldom the point: left out first when there is no room. */
-#define DULL (1u << PG_anon | 1u << PG_uptodate | 1u << PG_swapbacked | 1u << PG_zero_filled)
+#define DULL (1u << PG_anon | 1u << PG_uptodate | 1u << PG_swapbacked | 1u << PG_zero_filled | \
+	      1u << PG_isolated)
 
 static u32 flags_width(u32 flags)
 {
@@ -213,7 +214,7 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 	};
 	char text[160];
 
-	snprintf(text, sizeof(text), "order %" PRIu32 "  %" PRIu32 " KiB  pfn 0x%" PRIx32 "  on %s",
+	snprintf(text, sizeof(text), "order %" PRIu32 ", %" PRIu32 " KiB, pfn 0x%" PRIx32 ", on %s",
 		 f->order, 4u << f->order, f->pfn,
 		 f->list < NR_OF(lists) ? lists[f->list] : "no list");
 	put_mark(a, y, view_changed(v, &f->list, NULL));
@@ -238,7 +239,7 @@ void draw_folio(const struct view *v, const struct area *a)
 	snprintf(label, sizeof(label), "folio %.30s",
 		 v->app->names.folio(v->app->names.ctx, v->folio, buf));
 	put_label(v, a, 0, label);
-	draw_flags(v, a, (u32)strlen(label) + 3, f);
+	draw_flags(v, a, (u32)strlen(label) + 2, f);
 	if (a->h > 1)
 		draw_refcount(v, a, 1, f);
 	if (a->h > 2)

@@ -13,16 +13,15 @@ static const char *fidelity_text(enum fidelity fidelity)
 	return text[fidelity];
 }
 
-static void draw_chain(const struct call_path *path, const struct area *a)
+static void draw_chain(const struct call_path *path, const struct area *a, u32 x)
 {
 	enum style style = STYLE_strong;
-	u32 x = LABEL_COLUMNS - 3;
 
 	for (u32 i = 0; i < path->nr; i++) {
 		const char *name = event_info[path->function[i]].name;
 
 		if (x + strlen(name) + (i + 1 < path->nr ? 4 : 0) > a->w) {
-			put_cut(a, x, 0, a->w, style, i ? ".." : name);
+			put_cut(a, x, 0, a->w, style, x + 6 < a->w ? name : "..");
 			return;
 		}
 		x = put_text(a, x, 0, style, name);
@@ -32,11 +31,11 @@ static void draw_chain(const struct call_path *path, const struct area *a)
 	}
 }
 
-static void draw_stack(const struct call_path *path, const struct area *a, bool files)
+static void draw_stack(const struct call_path *path, const struct area *a, u32 left, bool files)
 {
 	for (u32 i = 0; i < path->nr && i < a->h; i++) {
 		const struct event_info *info = &event_info[path->function[i]];
-		u32 x = LABEL_COLUMNS - 3;
+		u32 x = left;
 
 		if (i + 1 == a->h && i + 1 < path->nr) {
 			put_format(a, x, i, STYLE_dim, ".. and %u callers more", path->nr - i);
@@ -54,13 +53,16 @@ void draw_path(const struct view *v, const struct area *a)
 	const struct call_path *path = cursor_path(v->c);
 	const struct step *step = cursor_step(v->c);
 
-	put_label(v, a, 0, "in");
+	const char *label = v->moves || !step ? "in" : "waits in";
+	u32 x = 1 + (u32)strlen(label) + 1;
+
+	put_label(v, a, 0, label);
 	if (!step || !path->nr)
-		put_text(a, LABEL_COLUMNS - 3, 0, STYLE_dim, step ? "the script" : "nothing yet");
+		put_text(a, x, 0, STYLE_dim, step ? "the script" : "nothing yet");
 	else if (a->h == 1)
-		draw_chain(path, a);
+		draw_chain(path, a, x);
 	else
-		draw_stack(path, a, v->zoom || a->w >= 70);
+		draw_stack(path, a, x, v->zoom || a->w >= 70);
 }
 
 u32 most_path(const struct view *v, u32 width)

@@ -206,6 +206,15 @@ static char *extent(const struct view *v, const struct row *row, char *buf, size
 	return buf;
 }
 
+/* The brackets say that it is contiguous. */
+static void drop_last_word(char *text, const char *word)
+{
+	size_t len = strlen(text), n = strlen(word);
+
+	if (len > n && strcmp(text + len - n, word) == 0)
+		text[len - n] = '\0';
+}
+
 static void draw_row(const struct view *v, const struct area *a, u32 y, const struct row *row)
 {
 	const struct task *task = state_task(v->s, v->s->cpu);
@@ -225,6 +234,8 @@ static void draw_row(const struct view *v, const struct area *a, u32 y, const st
 	extent(v, row, nr, sizeof(nr));
 	if (*nr)
 		put_right(a, x, y, STYLE_strong, nr);
+	if (strchr(nr, '['))
+		drop_last_word(value, " C");
 	x = put_cut(a, x, y, a->w - (*nr ? (u32)strlen(nr) + 1 : 0),
 		    row->changed ? STYLE_changed : STYLE_normal, value);
 	if (!row->changed)

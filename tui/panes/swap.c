@@ -87,7 +87,7 @@ static void draw_device(const struct view *v, const struct area *a, u32 y, u32 s
 
 	put_mark(a, y, view_changed(v, &d->inuse, NULL) || view_changed_any(v, c, sizeof(*c)));
 	put_format(a, LABEL_COLUMNS, y, STYLE_normal,
-		   "device %" PRIu32 " in use %" PRIu32 "  cluster %" PRIu32 ": %" PRIu32 "%s",
+		   "dev %" PRIu32 ": %" PRIu32 " used, cluster %" PRIu32 ": %" PRIu32 "%s",
 		   d->type, d->inuse, offset / SWAPFILE_CLUSTER, c->count,
 		   c->locked ? " locked" : "");
 }

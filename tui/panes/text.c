@@ -10,26 +10,28 @@
 #include <string.h>
 
 #include "panes/panes.h"
+#include "trace/describe.h"
 
 struct entry {
 	char label[64];
 	char what[640];
+	char did[400];		/* "folio A.refcount 33 -> 32, ..." */
 	const char *why, *say;
-	bool moves, with_why, with_say;
+	bool moves, with_why, with_say, with_did;
 };
 
 static void tell_waiting(const struct app *app, u32 lane, char *buf, size_t size)
 {
 	const struct cursor *c = app_cursor(app, lane);
-	const struct task *task = state_task(c->live, c->live->cpu);
 	struct align_group g = align_group(app->run->align, app->tick);
 
 	if (!app->tick)
 		snprintf(buf, size, "Before the first step. s steps forward.");
 	else if (c->pos == trace_nr_steps(c->trace))
 		snprintf(buf, size, "is done.");
-	else if (g.page != NONE && task->phase == PHASE_unmap && g.page - task->page < task->nr_pages)
-		snprintf(buf, size, "waits: its run covered this page already.");
+	else if (g.page < c->live->nr[ARRAY_PAGE] && g.phase == PHASE_unmap &&
+		 !state_page(c->live, g.page)->mapcount)
+		snprintf(buf, size, "waits: it has unmapped this page already.");
 	else
 		snprintf(buf, size, "waits: nothing to do here.");
 }
@@ -40,6 +42,16 @@ static const char *say_of(const struct app *app, u32 lane)
 		if (app->say[i].lane == lane && app->say[i].pos == app->cursor[lane].pos)
 			return app->say[i].text;
 	return NULL;
+}
+
+static void add_change(void *ctx, const struct change *change)
+{
+	struct entry *e = ctx;
+	size_t len = strlen(e->did);
+
+	if (strncmp(change->what, "count.", 6) != 0 && sizeof(e->did) - len > 160)
+		snprintf(e->did + len, sizeof(e->did) - len, "%s%s %s -> %s", len ? ", " : "* ",
+			 change->what, change->old, change->new);
 }
 
 static void fill_entry(const struct lane_set *set, u32 i, struct entry *e)
@@ -56,6 +68,7 @@ static void fill_entry(const struct lane_set *set, u32 i, struct entry *e)
 		return;
 	}
 	narrate(c, &app->names, e->what, sizeof(e->what));
+	describe_step(c, &app->names, add_change, e);
 	e->why = narrate_why(c);
 	e->say = say_of(app, set->lane[i]);
 }
@@ -96,39 +109,48 @@ static u32 rows_of(const struct entry *e, u32 width)
 	char buf[1200];
 
 	return text_rows(full_text(e, buf, sizeof(buf)), width) +
-	       (e->with_say ? text_rows(e->say, width) : 0);
+	       (e->with_say ? text_rows(e->say, width) : 0) +
+	       (e->with_did ? text_rows(e->did, width) : 0);
 }
 
-/* Let in what fits: every lane's what, then the scenario's word, then the reasons. */
-static void choose(struct entry *e, u32 nr, u32 width, u32 room)
+static bool told_before(const struct entry *e, u32 i)
 {
-	u32 used = 0;
+	for (u32 k = 0; k < i; k++)
+		if (e[k].why == e[i].why || (e[i].say && e[k].say == e[i].say))
+			return true;
+	return false;
+}
 
+/* Switch a part of an entry on if its rows are there, a row less when it may be cut. */
+static void let_in(struct entry *e, bool *part, u32 width, u32 *left, u32 cut)
+{
+	u32 before = rows_of(e, width), more;
+
+	*part = true;
+	more = rows_of(e, width) - before;
+	if (more > *left + (*left ? cut : 0))
+		*part = false;
+	else
+		*left -= more < *left ? more : *left;
+}
+
+/* What fits: every lane's what, then the scenario's word, the reasons, the fields changed. */
+static void choose(struct entry *e, u32 nr, u32 width, u32 left)
+{
+	for (u32 i = 0; i < nr; i++) {
+		u32 rows = rows_of(&e[i], width);
+
+		left -= rows < left ? rows : left;
+	}
 	for (u32 i = 0; i < nr; i++)
-		used += rows_of(&e[i], width);
-	for (u32 i = 0; i < nr; i++) {
-		u32 before = rows_of(&e[i], width);
-
-		if (!e[i].say || (i && e[i].say == e[0].say))
-			continue;
-		e[i].with_say = true;
-		if (used - before + rows_of(&e[i], width) > room)
-			e[i].with_say = false;
-		used += rows_of(&e[i], width) - before;
-	}
-	for (u32 i = 0; i < nr; i++) {
-		u32 before = rows_of(&e[i], width);
-		bool told = false;
-
-		for (u32 k = 0; k < i; k++)
-			told |= e[k].with_why && e[k].why == e[i].why;
-		if (told || !*e[i].why)
-			continue;
-		e[i].with_why = true;
-		if (used - before + rows_of(&e[i], width) > room && used >= room)
-			e[i].with_why = false;
-		used += rows_of(&e[i], width) - before;
-	}
+		if (e[i].say && !told_before(e, i))
+			let_in(&e[i], &e[i].with_say, width, &left, 0);
+	for (u32 i = 0; i < nr; i++)
+		if (*e[i].why && !told_before(e, i))
+			let_in(&e[i], &e[i].with_why, width, &left, 1);
+	for (u32 i = 0; i < nr; i++)
+		if (*e[i].did)
+			let_in(&e[i], &e[i].with_did, width, &left, 0);
 }
 
 void draw_text(const struct lane_set *set, const struct area *a, bool zoom)
@@ -158,6 +180,9 @@ void draw_text(const struct lane_set *set, const struct area *a, bool zoom)
 		part = area_part(a, column, y, a->w, a->h);
 		y += put_wrapped(&part, 0, 0, e[i].moves ? STYLE_normal : STYLE_dim,
 				 full_text(&e[i], buf, sizeof(buf)));
+		part = area_part(a, column, y, a->w, a->h);
+		if (e[i].with_did)
+			y += put_wrapped(&part, 0, 0, STYLE_dim, e[i].did);
 		y += zoom;
 	}
 }

@@ -119,12 +119,11 @@ static void put_flush(const struct view *v, const struct area *a, u32 y)
 		put_text(a, LABEL_COLUMNS, y, STYLE_dim, "nothing pending");
 		return;
 	}
-	if (arm64)
-		snprintf(text, sizeof(text), "pending %" PRIu32 ": TLBIs out, no DSB%s", noted,
-			 task->ubc_writable ? ", writable" : "");
-	else
-		snprintf(text, sizeof(text), "pending %" PRIu32 ": cpus 0x%" PRIx64 ", no IPI%s", noted,
-			 task->ubc_cpumask, task->ubc_writable ? ", writable" : "");
+	snprintf(text, sizeof(text), "%" PRIu32 " noted, %s%s", noted,
+		 task->ubc_writable ? "writable, " : "", arm64 ? "no DSB yet" : "no IPI yet");
+	if (!arm64 && a->w >= 50)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " to cpus 0x%" PRIx64,
+			 task->ubc_cpumask);
 	put_cut(a, LABEL_COLUMNS, y, a->w, STYLE_warn, text);
 }
 
