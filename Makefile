@@ -152,12 +152,12 @@ check-only: all $(unit)
 	@$(lint_env) tests/run.sh $(unit) $(suites)
 
 # Unit tests only; check-asan, check-lto ...: the same of a variant.
-check-unit: $(unit)
-	$(if $(filter lto,$(VARIANT)),@strip $(unit))
+check-unit: all $(unit)
+	$(if $(filter lto,$(VARIANT)),@strip $(program) $(unit))
 	@$(lint_env) tests/run.sh $(unit)
 
 $(variants:%=check-%): check-%:
-	@$(MAKE) --no-print-directory VARIANT=$* check-unit
+	@$(MAKE) --no-print-directory VARIANT=$* O=$(O)/$* check-unit
 
 lint: all
 	@$(lint_env) tests/run.sh $(sort $(wildcard tests/lint/*.sh))

@@ -20,7 +20,7 @@ mkdir -p "$now/golden" "$now/screens" "$now/docs"
 shorten() {
 	local lines
 	lines=$(wc -l <"$1")
-	((lines <= 1500)) && return
+	((lines <= 800)) && return
 	{
 		head -n 200 "$1"
 		echo "... $lines lines, cksum $(cksum <"$1")"

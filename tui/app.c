@@ -11,7 +11,8 @@
 #include "pane.h"
 
 #define FIRST_SPEED 2
-#define LANE_COLUMNS 32		/* the least that a lane is asked to live in */
+#define LANE_COLUMNS 36		/* the least that a lane is given unasked */
+#define LEAST_LANE_COLUMNS 32	/* and asked */
 
 /* Lay out the pages' PTEs as they are before the first step. */
 static bool index_pages(struct app *app)
@@ -139,6 +140,52 @@ void app_goto(struct app *app, u32 tick)
 		cursor_seek(&app->cursor[i], align_pos(app->run->align, app->tick, i));
 }
 
+static u32 last_move(const struct app *app, const u32 *lane, u32 nr, u32 tick)
+{
+	const struct align *a = app->run->align;
+	u32 last = 0;
+
+	for (u32 i = 0; i < nr; i++) {
+		u32 moved = align_tick(a, lane[i], align_pos(a, tick, lane[i]));
+
+		last = moved > last ? moved : last;
+	}
+	return last;
+}
+
+/* The alignment is of all lanes: a tick may move none of those shown. */
+u32 app_next(const struct app *app, u32 tick, int dir)
+{
+	const struct align *a = app->run->align;
+	u32 lane[MAX_SHOWN];
+	u32 nr = app_shown(app, app->w, lane);
+	u32 next = align_nr_ticks(a);
+
+	if (dir < 0)
+		return tick ? last_move(app, lane, nr, tick - 1) : 0;
+	for (u32 i = 0; i < nr; i++) {
+		u32 pos = align_pos(a, tick, lane[i]);
+
+		if (pos < trace_nr_steps(app->run->lanes[lane[i]].trace)) {
+			u32 moves = align_tick(a, lane[i], pos + 1);
+
+			next = moves < next ? moves : next;
+		}
+	}
+	return next;
+}
+
+bool app_moves_any(const struct app *app, u32 tick)
+{
+	u32 lane[MAX_SHOWN];
+	u32 nr = app_shown(app, app->w, lane);
+
+	for (u32 i = 0; i < nr; i++)
+		if (align_moves(app->run->align, tick, lane[i]))
+			return true;
+	return false;
+}
+
 u32 app_tick(struct app *app, u32 ms)
 {
 	u32 period = 1000 / app->speed;
@@ -149,12 +196,12 @@ u32 app_tick(struct app *app, u32 ms)
 	if (app->elapsed < period)
 		return 0;
 	app->elapsed = app->elapsed - period < period ? app->elapsed - period : 0;
-	if (app->tick < align_nr_ticks(app->run->align))
-		app_goto(app, app->tick + 1);
+	app_goto(app, app_next(app, app->tick, 1));
 	app->playing = app->tick < align_nr_ticks(app->run->align);
 	return EFFECT_REDRAW;
 }
 
+__attribute__((format(printf, 3, 0)))
 static void say(struct app *app, bool complaint, const char *format, va_list args)
 {
 	vsnprintf(app->message, sizeof(app->message), format, args);
@@ -186,7 +233,7 @@ u32 app_shown(const struct app *app, u32 w, u32 lane[MAX_SHOWN])
 	u32 nr = 0;
 
 	if (app->nr_lanes) {
-		fit = w / LANE_COLUMNS ? w / LANE_COLUMNS : 1;
+		fit = w / LEAST_LANE_COLUMNS ? w / LEAST_LANE_COLUMNS : 1;
 		while (nr < app->nr_lanes && nr < fit) {
 			lane[nr] = app->lanes[nr];
 			nr++;

@@ -59,8 +59,8 @@ struct app {
 	struct cursor *cursor;		/* [run->nr_lanes], all at tick */
 
 	u32 w, h;			/* of the screen, as app_resize() was told */
-	u32 lanes[MAX_SHOWN];		/* asked for; nr_lanes 0: as many as fit, from first_lane on */
-	u32 nr_lanes, first_lane;
+	u32 lanes[MAX_SHOWN];		/* asked for */
+	u32 nr_lanes, first_lane;	/* 0: as many as fit, from first_lane on */
 	enum pane_id focus;
 	bool zoom;
 	u32 scroll;			/* rows, in the zoomed pane or the help */
@@ -101,6 +101,10 @@ u32 app_tick(struct app *app, u32 ms);			/* effects; call while app->playing */
 void app_draw(const struct app *app, struct canvas *canvas);
 
 void app_goto(struct app *app, u32 tick);		/* clamped */
+/* The nearest tick after (dir > 0) or before a tick that moves a lane shown; the end, or 0. */
+u32 app_next(const struct app *app, u32 tick, int dir);
+/* Does a tick move a lane shown? */
+bool app_moves_any(const struct app *app, u32 tick);
 /* Zoom a pane by its name; "" or "all": none. False: no such pane. */
 bool app_view(struct app *app, const char *name);
 /* Show these lanes, names or globs with commas; "": as many as fit. */

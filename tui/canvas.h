@@ -70,7 +70,7 @@ struct area area_part(const struct area *a, u32 x, u32 y, u32 w, u32 h);
 u32 put_text(const struct area *a, u32 x, u32 y, enum style style, const char *text);
 u32 put_format(const struct area *a, u32 x, u32 y, enum style style, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
-/* Ends at the area's right edge; nothing when it would begin left of min_x. Returns its first column. */
+/* Ends at the right edge; nothing when it would begin left of min_x. Returns its first column. */
 u32 put_right(const struct area *a, u32 min_x, u32 y, enum style style, const char *text);
 /* Cut with ".." when it is longer than the columns up to end. */
 u32 put_cut(const struct area *a, u32 x, u32 y, u32 end, enum style style, const char *text);

@@ -183,7 +183,7 @@ static void print_text(const struct options *opt, const struct scenario *s, cons
 	print_row(t, nr, "steps", STEPS);
 	for (u32 i = 0; i < NR_COUNTERS; i++)
 		if (!all_zero(t, nr, i))
-			print_row(t, nr, scn_counter_names[i], i);
+			print_row(t, nr, counter_names[i], i);
 	putchar('\n');
 	if (any_ratio(t, nr))
 		puts("ratio: the first lane of an architecture divided by its second.");
@@ -209,7 +209,7 @@ static void print_json(const struct scenario *s, const struct tally *t, u32 nr)
 		json_number(&o, "steps", t[i].steps);
 		json_object(&o, "counts");
 		for (u32 k = 0; k < NR_COUNTERS; k++)
-			json_number(&o, scn_counter_names[k], t[i].count[k]);
+			json_number(&o, counter_names[k], t[i].count[k]);
 		json_close(&o);
 		json_close(&o);
 	}

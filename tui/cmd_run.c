@@ -33,10 +33,11 @@ static void print_text(struct printer *p)
 	const struct paint *paint = p->paint;
 	char text[512];
 
-	printf("%s%-*s %*" PRIu32 "%s %s%-*s%s  %s\n", paint->dim, p->lane_width,
+	printf("%s%-*s %*" PRIu32 "%s %s%-*s%s  %s%s\n", paint->dim, p->lane_width,
 	       p->lane->spec->name, p->step_width, p->c.pos, paint->off, paint->bold,
 	       p->function_width, function_name(cursor_path(&p->c), 0), paint->off,
-	       narrate(&p->c, &p->names, text, sizeof(text)));
+	       narrate(&p->c, &p->names, text, sizeof(text)),
+	       p->lane->spec->kernel->proposed ? " (proposed)" : "");
 }
 
 static void print_change(void *ctx, const struct change *change)

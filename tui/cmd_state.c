@@ -70,7 +70,7 @@ static void write_folio(struct json_out *o, const struct moment *at, u32 i)
 	json_array(o, "flags");
 	for (u32 k = 0; k < NR_FOLIO_FLAGS; k++)
 		if (folio_flag(folio, (enum folio_flag)k))
-			json_string(o, NULL, scn_flag_names[k]);
+			json_string(o, NULL, folio_flag_names[k]);
 	json_close(o);
 	if (folio->swap == NONE)
 		json_null(o, "swap");

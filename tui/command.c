@@ -136,10 +136,11 @@ u32 app_command(struct app *app, const char *line)
 	for (u32 i = 0; i < nr_command_infos; i++)
 		if (strncmp(word, command_infos[i].name, strlen(word)) == 0)
 			return doers[i](app, arg);
-	len = strlen(word);
 	line = suggest(word, &command_infos[0].name, sizeof(command_infos[0]), nr_command_infos);
-	app_complain(app, "No command %.60s.%s%s%s", word, line ? " Did you mean " : " Tab lists them.",
-		     line ? line : "", line ? "?" : "");
+	if (line)
+		app_complain(app, "No command %.60s. Did you mean %s?", word, line);
+	else
+		app_complain(app, "No command %.60s. Tab lists them.", word);
 	return EFFECT_REDRAW;
 }
 

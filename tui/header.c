@@ -41,14 +41,16 @@ void draw_header(const struct lane_set *set, const struct area *a)
 	const struct app *app = set->app;
 	const struct scenario *s = app->run->scenario;
 	const struct cursor *c = app_cursor(app, set->lane[0]);
+	u32 nr_ticks = align_nr_ticks(app->run->align);
 	char page[32], where[128];
 	u32 x, end;
 
 	page_text(app, page, sizeof(page));
-	snprintf(where, sizeof(where), "step %" PRIu32 "/%" PRIu32 "  %stick %" PRIu32 "/%" PRIu32 " ",
-		 c->pos, trace_nr_steps(c->trace), page, app->tick, align_nr_ticks(app->run->align));
+	snprintf(where, sizeof(where),
+		 "step %" PRIu32 "/%" PRIu32 "  %stick %" PRIu32 "/%" PRIu32 " ", c->pos,
+		 trace_nr_steps(c->trace), page, app->tick, nr_ticks);
 	end = put_right(a, 0, 0, STYLE_strong, where);
-	x = put_cut(a, 1, 0, end > 1 ? end - 1 : 0, STYLE_lane, s->name);
+	x = end > 9 ? put_cut(a, 1, 0, end - 1, STYLE_lane, s->name) : end;
 	if (x + 12 < end)
 		put_cut(a, x + 2, 0, end - 2, STYLE_normal, s->title);
 }
@@ -94,7 +96,9 @@ void draw_track(const struct lane_set *set, const struct area *a)
 
 	for (u32 i = 0; i < NR_PHASES; i++) {
 		if (i != now) {
-			x = put_text(a, x, 0, i < now ? STYLE_normal : STYLE_dim, phase_names[i]) + gap;
+			enum style style = i < now ? STYLE_normal : STYLE_dim;
+
+			x = put_text(a, x, 0, style, phase_names[i]) + gap;
 			continue;
 		}
 		x = put_text(a, x - 1, 0, STYLE_now, "[");
@@ -108,22 +112,27 @@ void draw_track(const struct lane_set *set, const struct area *a)
 }
 
 
-/* Name, kernel and whether it is proposed, then progress: as much as fits, in this order of need. */
+/* Name, kernel, whether it is proposed, and progress: what does not fit is shortened. */
 void draw_title(const struct lane_set *set, u32 i, const struct area *a)
 {
 	const struct scn_lane *spec = set->app->run->lanes[set->lane[i]].spec;
 	const char *proposed = spec->kernel->proposed ? "proposed" : "";
 	const char *name = spec->name, *kernel = spec->kernel->name;
 	const struct cursor *c = app_cursor(set->app, set->lane[i]);
+	u32 nr = trace_nr_steps(c->trace);
 	char progress[48];
-	u32 x, fixed, least;
+	u32 x, least;
 
-	snprintf(progress, sizeof(progress), "%" PRIu32 "/%" PRIu32, c->pos, trace_nr_steps(c->trace));
-	fixed = 1 + (u32)strlen(progress) + 1 + (*proposed ? 9 : 0);
-	least = fixed + (u32)strlen(kernel) + 1;
+	snprintf(progress, sizeof(progress), "%" PRIu32 "/%" PRIu32, c->pos, nr);
+	least = (u32)(1 + strlen(kernel) + 1 + (*proposed ? 9 : 0) + strlen(progress) + 1);
 	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
 	if (least + strlen(name) > a->w)
 		name = lane_label(set, i);
+	if (least + strlen(name) > a->w) {
+		least -= (u32)strlen(progress);
+		snprintf(progress, sizeof(progress), "%" PRIu32, c->pos);
+		least += (u32)strlen(progress);
+	}
 	if (least + strlen(name) > a->w)
 		kernel = "";
 	if (a->h > 1) {
@@ -140,11 +149,10 @@ void draw_title(const struct lane_set *set, u32 i, const struct area *a)
 
 void draw_phase_rule(const struct lane_set *set, const struct area *a)
 {
+	enum style style = set->app->focus == PANE_text ? STYLE_focus : STYLE_label;
 	u32 phase = phase_at(set->app, set->app->tick);
-	u32 x;
+	u32 x = put_text(a, 1, 0, style, phase_names[phase]);
 
-	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
-	x = put_text(a, 1, 0, set->app->focus == PANE_text ? STYLE_focus : STYLE_label, phase_names[phase]);
 	x = put_text(a, x, 0, STYLE_dim, ": ");
 	x = put_cut(a, x, 0, a->w - 1, STYLE_dim, phase_texts[phase]);
 }
@@ -182,10 +190,10 @@ void draw_hints(const struct app *app, const struct area *a)
 	static const struct {
 		const char *key, *text;
 	} hints[] = {
-		{ "s", "step" }, { "b", "back" }, { "n", "page" }, { "}", "phase" }, { "?", "help" },
-		{ "q", "leave" }, { "]d", "diverge" }, { "l", "lanes" }, { "z", "zoom" }, { "Tab", "pane" },
-		{ "]f", "flush" }, { "/", "search" }, { ":", "command" }, { "Space", "play" },
-		{ "G", "end" }, { "y", "copy" },
+		{ "s", "step" }, { "b", "back" }, { "n", "page" }, { "}", "phase" },
+		{ "?", "help" }, { "q", "leave" }, { "]d", "diverge" }, { "l", "lanes" },
+		{ "z", "zoom" }, { "Tab", "pane" }, { "]f", "flush" }, { "/", "search" },
+		{ ":", "command" }, { "Space", "play" }, { "G", "end" }, { "y", "copy" },
 	};
 	char state[64];
 	u32 x = 1, end;
@@ -198,7 +206,8 @@ void draw_hints(const struct app *app, const struct area *a)
 	end = put_right(a, 0, 0, app->count || app->pending || app->playing || *app->pattern ?
 			STYLE_now : STYLE_dim, state);
 	if (*app->message) {
-		put_cut(a, 1, 0, end - 1, app->complaint ? STYLE_message : STYLE_strong, app->message);
+		put_cut(a, 1, 0, end - 1, app->complaint ? STYLE_message : STYLE_strong,
+			app->message);
 		return;
 	}
 	for (u32 i = 0; i < NR_OF(hints); i++) {
@@ -216,17 +225,17 @@ void draw_tiny(const struct lane_set *set, const struct area *a)
 	const struct app *app = set->app;
 	const struct cursor *c = app_cursor(app, set->lane[0]);
 	char text[640], page[32];
-	u32 y = 1;
 	struct area rest = area_part(a, 0, 1, a->w, a->h > 2 ? a->h - 2 : 0);
 
 	page_text(app, page, sizeof(page));
 	put_format(a, 0, 0, STYLE_strong, "%" PRIu32 "/%" PRIu32 " %s %s", c->pos,
 		   trace_nr_steps(c->trace), phase_names[phase_at(app, app->tick)], page);
 	for (u32 i = 0; i < set->nr && app->mode != MODE_HELP; i++) {
+		c = app_cursor(app, set->lane[i]);
 		if (!app_moves(app, set->lane[i]) && app->tick)
 			continue;
-		y = put_wrapped(&rest, 0, 0, STYLE_normal,
-				narrate(app_cursor(app, set->lane[i]), &app->names, text, sizeof(text)));
+		narrate(c, &app->names, text, sizeof(text));
+		put_wrapped(&rest, 0, 0, STYLE_normal, text);
 		break;
 	}
 	if (a->h > 1) {
@@ -237,5 +246,4 @@ void draw_tiny(const struct lane_set *set, const struct area *a)
 			put_cut(&rest, 0, 0, a->w, STYLE_dim, *app->message ? app->message :
 				app->mode == MODE_HELP ? "q back" : "s step b back q leave");
 	}
-	(void)y;
 }

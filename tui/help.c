@@ -34,7 +34,8 @@ static void write_keys(struct writer *w)
 		size_t len = (size_t)snprintf(keys, sizeof(keys), "%s", key_infos[i].label);
 
 		for (i++; i < nr_key_infos && !*key_infos[i].text; i++)
-			len += (size_t)snprintf(keys + len, sizeof(keys) - len, " %s", key_infos[i].label);
+			len += (size_t)snprintf(keys + len, sizeof(keys) - len, " %s",
+						key_infos[i].label);
 		row(w, STYLE_key, keys, text);
 	}
 }
@@ -47,7 +48,9 @@ static void write_all(struct writer *w)
 	row(w, STYLE_strong, "", "");
 	row(w, STYLE_strong, "Kinds of event", "for ]x and [x");
 	for (u32 i = 0; i < nr_event_kinds; i++) {
-		snprintf(text, sizeof(text), "]%c [%c", event_kinds[i].letter, event_kinds[i].letter);
+		char letter = event_kinds[i].letter;
+
+		snprintf(text, sizeof(text), "]%c [%c", letter, letter);
 		row(w, STYLE_key, text, event_kinds[i].text);
 	}
 	row(w, STYLE_strong, "", "");
@@ -66,7 +69,8 @@ static void write_all(struct writer *w)
 	row(w, STYLE_key, ">", "the kernel's page-table walk stands here");
 	row(w, STYLE_key, "0..15  x16", "pages of the folio at hand, and how many");
 	row(w, STYLE_key, "[16]", "a contpte block: 16 entries that may be one TLB entry");
-	row(w, STYLE_key, "RW RO D A S U C", "writable, read-only, dirty, accessed, soft-dirty, uffd, contiguous");
+	row(w, STYLE_key, "RW RO D A", "writable, read-only, dirty, accessed");
+	row(w, STYLE_key, "S U C", "soft-dirty, userfaultfd, contiguous");
 	row(w, STYLE_key, "excl", "the page belonged to this process alone");
 	row(w, STYLE_key, "stale", "a TLB entry that the page table no longer backs");
 	row(w, STYLE_key, "waits", "the lane has nothing to do for this page or phase");

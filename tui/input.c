@@ -27,32 +27,42 @@ static u32 times(u32 count)
 static u32 act_step(struct app *app, u32 count)
 {
 	u32 end = align_nr_ticks(app->run->align);
+	u32 tick = app->tick;
 
-	if (app->tick == end)
+	if (tick == end)
 		app_say(app, "This is the end. b steps back.");
-	app_goto(app, times(count) < end - app->tick ? app->tick + times(count) : end);
+	for (u32 i = 0; i < times(count) && tick < end; i++)
+		tick = app_next(app, tick, 1);
+	app_goto(app, tick);
 	return EFFECT_REDRAW;
 }
 
 static u32 act_back(struct app *app, u32 count)
 {
-	if (app->tick == 0)
+	u32 tick = app->tick;
+
+	if (tick == 0)
 		app_say(app, "This is the beginning. s steps forward.");
-	app_goto(app, times(count) < app->tick ? app->tick - times(count) : 0);
+	for (u32 i = 0; i < times(count) && tick; i++)
+		tick = app_next(app, tick, -1);
+	app_goto(app, tick);
 	return EFFECT_REDRAW;
 }
 
+/* By pages or phases; those that no lane shown goes through are passed over. */
 static u32 stride(struct app *app, u32 count, int dir,
 		  u32 (*next)(const struct align *a, u32 tick, int dir))
 {
 	u32 tick = app->tick;
+	u32 left = times(count);
 
-	for (u32 i = 0; i < times(count); i++) {
+	while (left) {
 		u32 to = next(app->run->align, tick, dir);
 
 		if (to == tick)
 			break;
 		tick = to;
+		left -= app_moves_any(app, tick);
 	}
 	app_goto(app, tick);
 	return EFFECT_REDRAW;

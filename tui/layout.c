@@ -30,10 +30,10 @@ static const struct {
 	{ PANE_pte, 1 }, { PANE_folio, 1 }, { PANE_pte, 2 }, { PANE_path, 1 }, { PANE_folio, 2 },
 	{ PANE_pte, 3 }, { PANE_folio, 3 }, { PANE_tlb, 2 }, { PANE_swap, 1 }, { PANE_pte, 4 },
 	/* 80x24 */
-	{ PANE_tlb, 3 }, { PANE_folio, 4 }, { PANE_pte, 5 }, { PANE_swap, 2 }, { PANE_changed, 3 },
-	{ PANE_pte, 6 }, { PANE_path, 4 }, { PANE_folio, 6 }, { PANE_tlb, 4 }, { PANE_changed, 5 },
-	{ PANE_pte, 16 }, { PANE_path, 8 }, { PANE_changed, 8 }, { PANE_tlb, 8 }, { PANE_pte, 30 },
-	{ PANE_folio, 9 }, { PANE_swap, 6 }, { PANE_changed, 16 }, { PANE_path, 16 },
+	{ PANE_tlb, 3 }, { PANE_folio, 4 }, { PANE_pte, 5 }, { PANE_swap, 2 }, { PANE_pte, 6 },
+	{ PANE_changed, 3 }, { PANE_folio, 6 }, { PANE_path, 3 }, { PANE_tlb, 4 }, { PANE_pte, 14 },
+	{ PANE_path, 6 }, { PANE_changed, 6 }, { PANE_tlb, 8 }, { PANE_pte, 30 }, { PANE_folio, 9 },
+	{ PANE_swap, 6 }, { PANE_changed, 16 }, { PANE_path, 16 },
 };
 
 static u32 most_rows(const struct lane_set *set, u32 pane, u32 width)
@@ -84,7 +84,7 @@ static void deal_screen(const struct lane_set *set, struct layout *l, u32 h)
 	l->header = l->hints = 1;
 	l->title = h < 30 ? 1 : 2;
 	l->track = h >= 12;
-	l->rows[PANE_text] = h < 12 ? 2 : h < 18 ? 3 : h < 22 ? 4 : h < 28 ? 5 : h < TALL ? 6 : 8;
+	l->rows[PANE_text] = h < 12 ? 2 : h < 18 ? 3 : h < 22 ? 4 : h < 28 ? 5 : h < TALL ? 6 : 7;
 	if (h >= 22)
 		l->rows[PANE_counts] = h >= TALL + 6 && set->nr < 3 ? 2 * band : band;
 }
@@ -167,7 +167,8 @@ static struct lane_set lanes_of(const struct app *app, u32 w)
 	return set;
 }
 
-static void draw_lane(const struct lane_set *set, u32 i, const struct layout *l, const struct area *a)
+static void draw_lane(const struct lane_set *set, u32 i, const struct layout *l,
+		      const struct area *a)
 {
 	struct area title = area_part(a, 0, 0, a->w, l->title);
 	u32 y = l->title;
@@ -185,9 +186,23 @@ static void draw_lane(const struct lane_set *set, u32 i, const struct layout *l,
 	}
 }
 
+/* Columns from one lane's first to the next one's: all lanes are equally wide. */
+static u32 lane_pitch(const struct lane_set *set, u32 w)
+{
+	return (w + 1) / set->nr;
+}
+
+/* A rule across, with the lanes' dividers ending in it. */
+static void put_rule(const struct lane_set *set, const struct area *a, bool divided)
+{
+	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
+	for (u32 i = 1; divided && i < set->nr; i++)
+		put_rune(a, i * lane_pitch(set, a->w) - 1, 0, STYLE_rule, RUNE_TEE_UP);
+}
+
 static void draw_lanes(const struct lane_set *set, const struct layout *l, const struct area *a)
 {
-	u32 each = (a->w + 1) / set->nr;
+	u32 each = lane_pitch(set, a->w);
 
 	for (u32 i = 0; i < set->nr; i++) {
 		u32 x = i * each;
@@ -199,34 +214,49 @@ static void draw_lanes(const struct lane_set *set, const struct layout *l, const
 	}
 }
 
-static void draw_panes(const struct lane_set *set, const struct area *screen)
+static void draw_count_rows(const struct lane_set *set, const struct area *a)
+{
+	bool focus = set->app->focus == PANE_counts;
+	bool zoom = set->app->zoom && focus;
+
+	if (!zoom)
+		put_rule(set, a, true);
+	draw_counts(set, a, zoom);
+	put_text(a, 1, 0, focus ? STYLE_focus : STYLE_label, "counts");
+}
+
+static void draw_text_rows(const struct lane_set *set, const struct area *a, bool divided)
+{
+	struct area body = area_part(a, 0, 1, a->w, a->h);
+
+	put_rule(set, a, divided);
+	draw_phase_rule(set, a);
+	draw_text(set, &body, set->app->zoom && set->app->focus == PANE_text);
+}
+
+static void draw_panes(struct lane_set *set, const struct area *screen)
 {
 	struct layout l = layout_screen(set, screen->w, screen->h);
-	struct area a = area_part(screen, 0, 0, screen->w, 1);
+	bool lanes = l.rows[PANE_pte] || (set->app->zoom && panes[set->app->focus].draw);
 	u32 y = l.header + l.track;
+	struct area a = area_part(screen, 0, 0, screen->w, l.header);
 
+	set->tell_changes = !l.rows[PANE_changed];
 	draw_header(set, &a);
 	a = area_part(screen, 0, l.header, screen->w, l.track);
 	draw_track(set, &a);
-	a = area_part(screen, 0, y, screen->w, l.title + l.body);
-	if (!set->app->zoom || panes[set->app->focus].draw)
+	if (lanes) {
+		a = area_part(screen, 0, y, screen->w, l.title + l.body);
 		draw_lanes(set, &l, &a);
-	y += set->app->zoom && !panes[set->app->focus].draw ? 0 : l.title + l.body;
-	a = area_part(screen, 0, y, screen->w, l.rows[PANE_counts]);
-	if (a.h) {
-		bool zoom = set->app->zoom && set->app->focus == PANE_counts;
-
-		put_fill(&a, 0, 0, zoom ? 0 : a.w, STYLE_rule, RUNE_HLINE);
-		draw_counts(set, &a, zoom);
-		put_text(&a, 1, 0, set->app->focus == PANE_counts ? STYLE_focus : STYLE_label, "counts");
+		y += a.h;
 	}
+	a = area_part(screen, 0, y, screen->w, l.rows[PANE_counts]);
+	if (a.h)
+		draw_count_rows(set, &a);
 	y += l.rows[PANE_counts];
 	a = area_part(screen, 0, y, screen->w, l.rows[PANE_text]);
-	if (a.h) {
-		draw_phase_rule(set, &a);
-		a = area_part(&a, 0, 1, a.w, a.h);
-		draw_text(set, &a, set->app->zoom && set->app->focus == PANE_text);
-	}
+	if (a.h)
+		draw_text_rows(set, &a, lanes && !l.rows[PANE_counts]);
 	a = area_part(screen, 0, screen->h - l.hints, screen->w, l.hints);
 	draw_hints(set->app, &a);
 }

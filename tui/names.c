@@ -6,12 +6,6 @@ const char *const level_names[] = {
 	[LEVEL_INTRO] = "intro", [LEVEL_CORE] = "core", [LEVEL_DEEP] = "deep",
 };
 
-const char *const phase_names[NR_PHASES] = {
-#define PHASE(id, name, text) [PHASE_##id] = name,
-#include "core/phases.def"
-#undef PHASE
-};
-
 static const char *name_of_folio(const void *ctx, u32 folio, char *buf)
 {
 	return folio_name(ctx, folio, buf);

@@ -10,6 +10,5 @@
 struct names scenario_names(const struct scenario *s);
 
 extern const char *const level_names[];		/* by enum level */
-extern const char *const phase_names[NR_PHASES];
 
 #endif

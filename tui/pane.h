@@ -39,6 +39,7 @@ struct lane_set {
 	u32 nr;
 	u32 lane[MAX_SHOWN];
 	bool same_arch;
+	bool tell_changes;	/* in the narration: no other pane does */
 };
 
 struct pane {
@@ -86,8 +87,8 @@ static inline bool view_changed_any(const struct view *v, const void *from, size
 
 /* "0..15", or the folio's name before it when it is not the one at hand. */
 char *page_label(const struct view *v, u32 pte, u32 nr, char *buf, size_t size);
-/* An entry in few columns: "pfn 0x12342.. RW D A", "swap 0:0x202 excl", "none". */
-char *pte_brief(const struct view *v, pte_t pte, bool run, bool pfn_word, char *buf, size_t size);
+/* An entry in at most so many columns: "pfn 0x12342.. RW D A", "swap 0:0x202 excl", "none". */
+char *pte_brief(const struct view *v, pte_t pte, bool run, u32 columns, char *buf, size_t size);
 /* Of the entry at hand in pte[]: changed by the last step, else where the walk stands, or NONE. */
 u32 pte_at_hand(const struct view *v);
 /* Its bits, field by field. */

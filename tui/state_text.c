@@ -104,7 +104,7 @@ static void print_folio(const struct moment *at, u32 i)
 	printf("\n           %" PRIu32 " KiB", 4u << folio->order);
 	for (u32 k = 0; k < NR_FOLIO_FLAGS; k++)
 		if (folio_flag(folio, (enum folio_flag)k))
-			printf(" %s", scn_flag_names[k]);
+			printf(" %s", folio_flag_names[k]);
 	if (folio->swap != NONE)
 		printf(", slot %s", slot_text(s, folio->swap, slot, sizeof(slot)));
 	putchar('\n');

@@ -40,7 +40,13 @@ static struct {
 } term;
 
 static const int loop_signals[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH };
-static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+static const struct {
+	int number;
+	const char *name;
+} crash_signals[] = {
+	{ SIGSEGV, "SIGSEGV" }, { SIGBUS, "SIGBUS" }, { SIGABRT, "SIGABRT" },
+	{ SIGFPE, "SIGFPE" }, { SIGILL, "SIGILL" },
+};
 
 static void on_signal(int signal)
 {
@@ -52,13 +58,28 @@ static void on_signal(int signal)
 	errno = saved_errno;
 }
 
-static void on_crash(int signal)
+static void write_text(int fd, const char *text, size_t len)
 {
-	ssize_t n = write(term.out_fd, term.reset, term.reset_len);
+	ssize_t n = write(fd, text, len);
 
 	(void)n;
+}
+
+static void on_crash(int signal)
+{
+	static const char report[] = "folioscope: crash (";
+	static const char rest[] = "); the stack, innermost first:\n";
+	const char *name = "signal";
+
+	for (u32 i = 0; i < NR_OF(crash_signals); i++)
+		if (crash_signals[i].number == signal)
+			name = crash_signals[i].name;
+	write_text(term.out_fd, term.reset, term.reset_len);
 	if (term.saved_ok)
 		tcsetattr(term.in_fd, TCSANOW, &term.saved);
+	write_text(STDERR_FILENO, report, sizeof(report) - 1);
+	write_text(STDERR_FILENO, name, strlen(name));
+	write_text(STDERR_FILENO, rest, sizeof(rest) - 1);
 	callpath_crash(STDERR_FILENO);
 	raise(signal);	/* the default action: SA_RESETHAND */
 }
@@ -97,7 +118,7 @@ static bool catch_signals(void)
 	add_reset("rmcup");
 	sigaltstack(&alternate, NULL);
 	for (u32 i = 0; i < NR_OF(crash_signals); i++)
-		sigaction(crash_signals[i], &crash, NULL);
+		sigaction(crash_signals[i].number, &crash, NULL);
 	for (u32 i = 0; i < NR_OF(loop_signals); i++)
 		sigaction(loop_signals[i], &loop, NULL);
 	return true;
@@ -108,7 +129,7 @@ static void forget_signals(void)
 	for (u32 i = 0; i < NR_OF(loop_signals); i++)
 		signal(loop_signals[i], SIG_DFL);
 	for (u32 i = 0; i < NR_OF(crash_signals); i++)
-		signal(crash_signals[i], SIG_DFL);
+		signal(crash_signals[i].number, SIG_DFL);
 	close(term.pipe[0]);
 	close(term.pipe[1]);
 }

@@ -198,6 +198,11 @@ enum counter {
 	NR_COUNTERS
 };
 
+/* Names as JSON, scenarios and the screen use them; names.c */
+extern const char *const folio_flag_names[NR_FOLIO_FLAGS];
+extern const char *const phase_names[NR_PHASES];
+extern const char *const counter_names[NR_COUNTERS];
+
 enum state_array {
 	ARRAY_CPU, ARRAY_TASK, ARRAY_MM, ARRAY_VMA, ARRAY_FOLIO, ARRAY_PAGE, ARRAY_TABLE, ARRAY_PTE,
 	ARRAY_DEVICE, ARRAY_CLUSTER, ARRAY_SLOT, ARRAY_TLB,

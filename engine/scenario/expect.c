@@ -107,34 +107,18 @@ static void judge_every(struct judge *j)
 	cursor_close(&c);
 }
 
-static bool when_matches(const struct judge *j, const struct scn_when *when,
-			 const struct step *step)
-{
-	const struct scenario *s = j->run->scenario;
-	const struct mm_state *state = trace_start(j->lane->trace);
-	u32 folio;
-
-	if (step->event != when->event)
-		return false;
-	if (when->page == NONE && when->folio == NONE)
-		return true;
-	folio = page_folio(state, step->page);
-	if (folio == NONE)
-		return false;
-	if (when->page != NONE && step->page - state_folio(state, folio)->page != when->page)
-		return false;
-	return when->folio == NONE ||
-	       folio - scn_folio_state(s, when->folio) < s->folios[when->folio].count;
-}
-
 static void judge_when(struct judge *j)
 {
 	const struct trace *t = j->lane->trace;
+	const struct step *step;
 	u32 left = j->expect->when.nth, pos = 0;
 	struct cursor c;
 
-	while (left && pos < trace_nr_steps(t))
-		left -= when_matches(j, &j->expect->when, trace_step(t, pos++));
+	while (left && pos < trace_nr_steps(t)) {
+		step = trace_step(t, pos++);
+		left -= when_matches(j->run->scenario, trace_start(t), &j->expect->when,
+				     (enum event)step->event, step->page);
+	}
 	if (left) {
 		report(j, pos, "that never happens");
 		return;

@@ -266,10 +266,10 @@ static void parse_arg(struct parser *p, char kind, struct node *call)
 		parse_name(p, "a swap device", s->devices, sizeof(*s->devices), s->nr_devices, word,
 			   &arg->value);
 	else if (kind == ARG_FLAG)
-		parse_name(p, "a folio flag", scn_flag_names, sizeof(scn_flag_names[0]),
+		parse_name(p, "a folio flag", folio_flag_names, sizeof(folio_flag_names[0]),
 			   NR_FOLIO_FLAGS, word, &arg->value);
 	else
-		parse_name(p, "a counter", scn_counter_names, sizeof(scn_counter_names[0]),
+		parse_name(p, "a counter", counter_names, sizeof(counter_names[0]),
 			   NR_COUNTERS, word, &arg->value);
 	p->p += strlen(word);
 }
@@ -590,6 +590,7 @@ void expr_explain(const struct expr *e, const struct expr_env *env, char *buf, s
 			len += (size_t)snprintf(buf + len, size - len, "unknown");
 		else
 			len += (size_t)snprintf(buf + len, size - len,
-						n->call->hex && value != -1 ? "0x%llx" : "%lld", (long long)value);
+						n->call->hex && value != -1 ? "0x%llx" : "%lld",
+						(long long)value);
 	}
 }

@@ -37,7 +37,4 @@ void expr_explain(const struct expr *e, const struct expr_env *env, char *buf, s
 u32 expr_nr_functions(void);
 const char *expr_function(u32 i, const char **args, const char **text);
 
-extern const char *const scn_flag_names[NR_FOLIO_FLAGS];
-extern const char *const scn_counter_names[NR_COUNTERS];
-
 #endif

@@ -9,18 +9,6 @@
 
 #define MAX_PAGES (1 << 24)	/* that one call may look at */
 
-const char *const scn_flag_names[NR_FOLIO_FLAGS] = {
-#define FOLIO_FLAG(id, name) [PG_##id] = name,
-#include "core/folio_flags.def"
-#undef FOLIO_FLAG
-};
-
-const char *const scn_counter_names[NR_COUNTERS] = {
-#define COUNTER(id, text) [COUNT_##id] = #id,
-#include "core/counters.def"
-#undef COUNTER
-};
-
 static const struct folio *folio_of(const struct expr_call *c)
 {
 	return state_folio(c->env->state, pfn_folio(c->env->state, (u64)c->arg[0]));

@@ -26,7 +26,8 @@ static bool find_event(struct reader *r, u32 node, u32 from, u32 to, const char 
 	if (when->event >= from && when->event < to)
 		return true;
 	if (when->event != NR_EVENTS)
-		return read_fail(r, node, "expected %s, which \"%s\" is not (did you mean the key \"%s\"?)",
+		return read_fail(r, node, "expected %s, which \"%s\" is not "
+				 "(did you mean the key \"%s\"?)",
 				 what, word, from ? "enter" : "event");
 	return unknown_word(r, node, what, &event_info[from].name, sizeof(event_info[0]),
 			    to - from);
@@ -272,7 +273,8 @@ static const struct field scenario_fields[] = {
 	{ "teaches", FIELD_TEXTS, LIST(scenario, teaches) },
 	{ "refs", FIELD_TEXTS, LIST(scenario, refs) },
 	{ "machine", FIELD_OBJECT, .shape = &machine_shape, .absent = "{\"machine\": {}}" },
-	{ "lanes", FIELD_LIST, LIST(scenario, lanes), .shape = &lane_shape, .absent = default_lanes },
+	{ "lanes", FIELD_LIST, LIST(scenario, lanes), .shape = &lane_shape,
+	  .absent = default_lanes },
 	{ "world", FIELD_OBJECT, .shape = &world_shape, .required = true },
 	{ "limits", FIELD_OBJECT, .shape = &limits_shape },
 	{ "script", FIELD_LIST, LIST(scenario, ops), .shape = &op_shape, .required = true },

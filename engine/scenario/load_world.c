@@ -11,6 +11,8 @@
 
 #define MAX_ORDER	9
 #define MAX_COUNT	(1u << 24)	/* folios of a group, swap slots of a device */
+#define MAX_TOTAL	(1u << 26)	/* pages, slots: the state's words must fit in 32 bits */
+#define MAX_DEVICES	23		/* the least MAX_SWAPFILES of the kernels */
 #define FIRST_PFN	0x10000u	/* where folios go that do not say */
 #define VA_END		0x800000000000u	/* both architectures: 47 bits of user addresses */
 #define MAX_VA		(VA_END - PAGE_SIZE)
@@ -49,10 +51,18 @@ static const struct field device_fields[] = {
 static bool check_device(struct reader *r, u32 node, void *target)
 {
 	const struct scn_device *device = target;
+	u64 total = device->slots;
 
-	for (u32 i = 0; i + 1 < r->s->nr_devices; i++)
+	for (u32 i = 0; i + 1 < r->s->nr_devices; i++) {
 		if (strcmp(r->s->devices[i].id, device->id) == 0)
 			return taken(r, node, device->id);
+		total += r->s->devices[i].slots;
+	}
+	if (r->s->nr_devices > MAX_DEVICES)
+		return read_fail(r, node, "expected at most %d swap devices", MAX_DEVICES);
+	if (total > MAX_TOTAL)
+		return read_fail(r, node, "expected at most %u slots on all devices together",
+				 MAX_TOTAL);
 	if (device->slots % SWAPFILE_CLUSTER)
 		return read_fail(r, member_or_self(r->doc, node, "slots"),
 				 "expected a multiple of %d, the slots of a cluster",
@@ -276,7 +286,7 @@ static bool read_flags(struct reader *r, u32 node, void *target)
 
 		if (!is_string(r->doc, child))
 			return read_fail(r, child, "expected the name of a folio flag");
-		while (i < NR_FOLIO_FLAGS && strcmp(scn_flag_names[i], word) != 0)
+		while (i < NR_FOLIO_FLAGS && strcmp(folio_flag_names[i], word) != 0)
 			i++;
 		if (i == PG_zero_filled || i == PG_isolated || i == PG_swapcache)
 			return read_fail(r, child,
@@ -285,8 +295,8 @@ static bool read_flags(struct reader *r, u32 node, void *target)
 					 i == PG_isolated    ? "isolated" :
 							       "swap");
 		if (i == NR_FOLIO_FLAGS)
-			return unknown_word(r, child, "a folio flag", scn_flag_names,
-					    sizeof(scn_flag_names[0]), NR_FOLIO_FLAGS);
+			return unknown_word(r, child, "a folio flag", folio_flag_names,
+					    sizeof(folio_flag_names[0]), NR_FOLIO_FLAGS);
 		folio->flags |= 1u << i;
 	}
 	return true;
@@ -360,10 +370,15 @@ static bool check_folio(struct reader *r, u32 node, void *target)
 {
 	struct scn_folio *folio = target;
 	u32 place = member_or_self(r->doc, node, "pfn");
-	u64 pfn = folio->pfn ? folio->pfn : next_pfn(r->s, folio->order);
+	u64 pfn = folio->pfn ? folio->pfn : next_pfn(r->s, folio->order), total = 0;
 
 	if (!check_name(r, node, folio))
 		return false;
+	for (u32 i = 0; i < r->s->nr_folios; i++)
+		total += nr_pages(&r->s->folios[i]);
+	if (total > MAX_TOTAL)
+		return read_fail(r, node, "expected at most %u pages in all folios together",
+				 MAX_TOTAL);
 	if (pfn & ((1u << folio->order) - 1))
 		return read_fail(r, place,
 				 "expected a multiple of 0x%x: a folio of order %u is aligned",

@@ -157,15 +157,24 @@ static bool is_ready_to_unmap(const struct machine *m, const struct scn_op *op)
 	return folio_flag(m->folio + op->folio, PG_locked);
 }
 
+static bool is_range_mapped(const struct machine *m, const struct scn_op *op)
+{
+	for (u64 va = op->va; va < op->va + op->pages * PAGE_SIZE; va += PAGE_SIZE)
+		if (va_vma(m->s, op->mm, va) == NONE)
+			return false;
+	return true;
+}
+
 const struct op_info op_infos[] = {
 	{ .name = "madvise_pageout", .takes = OP_MM | OP_VA | OP_PAGES, .run = op_madvise_pageout,
+	  .reclaims = true, .possible = is_range_mapped, .needs = "the whole range must be in VMAs",
 	  .text = "the process asks to reclaim a range: MADV_PAGEOUT" },
-	{ .name = "try_to_unmap", .takes = OP_FOLIO, .run = op_try_to_unmap,
+	{ .name = "try_to_unmap", .takes = OP_FOLIO, .run = op_try_to_unmap, .reclaims = true,
 	  .possible = is_ready_to_unmap, .needs = "the folio must be locked (isolated)",
 	  .text = "unmap a folio as shrink_folio_list does, flushes deferred" },
-	{ .name = "try_to_unmap_flush", .run = op_try_to_unmap_flush,
+	{ .name = "try_to_unmap_flush", .run = op_try_to_unmap_flush, .reclaims = true,
 	  .text = "flush what this CPU's task has deferred" },
-	{ .name = "reclaim_folio_list", .run = op_reclaim_folio_list,
+	{ .name = "reclaim_folio_list", .run = op_reclaim_folio_list, .reclaims = true,
 	  .text = "reclaim the folios that the world placed as isolated and unlocked" },
 	{ .name = "end_writeback", .takes = OP_FOLIO, .run = op_end_writeback,
 	  .possible = is_under_writeback, .needs = "the folio must be under writeback",

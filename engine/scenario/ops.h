@@ -17,6 +17,7 @@ struct op_info {
 	u32 takes;		/* enum op_arg bits it needs */
 	u32 may;		/* and those it may have */
 	const char *text;	/* one line for help and documentation */
+	bool reclaims;		/* walks page tables itself: cannot be triggered inside another */
 	/* NULL: always. Else what must hold when it runs, and in words; a script error otherwise. */
 	bool (*possible)(const struct machine *m, const struct scn_op *op);
 	const char *needs;

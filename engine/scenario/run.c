@@ -21,21 +21,22 @@ struct runner {
 	bool failed;
 };
 
-static bool when_matches(const struct runner *r, const struct scn_when *when, enum event event,
-			 u32 page)
+bool when_matches(const struct scenario *scenario, const struct mm_state *s,
+		  const struct scn_when *when, enum event event, u32 page)
 {
-	const struct machine *m = &r->lane->m;
 	u32 folio;
 
 	if (event != when->event)
 		return false;
 	if (when->page == NONE && when->folio == NONE)
 		return true;
-	folio = page_folio(m->s, page);
-	if (folio == NONE || (when->page != NONE && page - m->folio[folio].page != when->page))
+	folio = page_folio(s, page);
+	if (folio == NONE)
 		return false;
-	return when->folio == NONE ||
-	       folio - scn_folio_state(r->s, when->folio) < r->s->folios[when->folio].count;
+	if (when->page != NONE && page - state_folio(s, folio)->page != when->page)
+		return false;
+	return when->folio == NONE || folio - scn_folio_state(scenario, when->folio) <
+					      scenario->folios[when->folio].count;
 }
 
 static void describe_violation(struct lane *lane, const struct violation *v)
@@ -67,7 +68,7 @@ static void fire(struct runner *r, enum event event, u32 page)
 	for (u32 i = r->op + 1; i < r->last_trigger; i++) {
 		const struct scn_when *when = &r->s->ops[i].when;
 
-		if (!when_matches(r, when, event, page) || ++r->matches[i] != when->nth)
+		if (!when_matches(r->s, r->lane->m.s, when, event, page) || ++r->matches[i] != when->nth)
 			continue;
 		r->firing = true;
 		run_op(r, i);
@@ -155,6 +156,20 @@ static bool has_triggers(const struct scenario *s)
 	return false;
 }
 
+/* What one lane's script may not do, whatever its state: two reclaimers at once. */
+static bool script_check(const struct scenario *s, struct error *err)
+{
+	for (u32 i = 0; i < s->nr_ops; i++) {
+		if (!s->ops[i].op->reclaims || s->ops[i].when.event == NR_EVENTS)
+			continue;
+		snprintf(err->text, sizeof(err->text),
+			 "%s:%u: /script/%u/when: %s cannot be triggered inside another operation",
+			 s->file, s->ops[i].line, i, s->ops[i].op->name);
+		return false;
+	}
+	return true;
+}
+
 static bool out_of_memory(const struct scenario *s, struct error *err)
 {
 	snprintf(err->text, sizeof(err->text), "%s: out of memory", s->file);
@@ -196,6 +211,8 @@ bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool 
 		  struct error *err)
 {
 	*run = (struct run){ .scenario = s, .nr_lanes = s->nr_lanes };
+	if (!script_check(s, err))
+		return false;
 	run->lanes = calloc((size_t)s->nr_lanes + 1, sizeof(*run->lanes));
 	if (!run->lanes)
 		return out_of_memory(s, err);

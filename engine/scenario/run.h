@@ -35,11 +35,13 @@ struct run {
 	struct align *align;		/* RUN_RECORD */
 };
 
-/* Check the world before anything runs: overlaps, missing objects, sizes. */
-bool world_check(const struct scenario *s, struct error *err);
 /* Shape and place a lane's world; *words is allocated. No step, no counter. */
 bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m, u32 **words,
 		 struct error *err);
+
+/* Does a step fulfil a `when`, its nth left aside? s: any state of the lane. */
+bool when_matches(const struct scenario *scenario, const struct mm_state *s,
+		  const struct scn_when *when, enum event event, u32 page);
 
 /* Run all lanes. invariants: check them after every step. false with err on a world that cannot be. */
 bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool invariants, struct error *err);

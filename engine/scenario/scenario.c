@@ -129,8 +129,8 @@ struct scenario *scenario_open(const char *arg, struct error *err)
 	if (near)
 		error_set(err, "%s: expected a bundled scenario (did you mean \"%s\"?)", arg, near);
 	else
-		error_set(err, "%s: expected a bundled scenario (folioscope list), a file with a '/' "
-			  "or .json in its name, or -", arg);
+		error_set(err, "%s: expected a bundled scenario (folioscope list), a file with "
+			  "a '/' or .json in its name, or -", arg);
 	return NULL;
 }
 

@@ -119,24 +119,6 @@ static const char *const slot_kind_names[] = {
 	[SLOT_FREE] = "free", [SLOT_FOLIO] = "folio", [SLOT_SHADOW] = "shadow", [SLOT_BAD] = "bad",
 };
 
-static const char *const folio_flag_names[NR_FOLIO_FLAGS] = {
-#define FOLIO_FLAG(id, name) [PG_##id] = name,
-#include "core/folio_flags.def"
-#undef FOLIO_FLAG
-};
-
-static const char *const phase_names[NR_PHASES] = {
-#define PHASE(id, name, text) [PHASE_##id] = name,
-#include "core/phases.def"
-#undef PHASE
-};
-
-static const char *const counter_names[NR_COUNTERS] = {
-#define COUNTER(id, text) [COUNT_##id] = #id,
-#include "core/counters.def"
-#undef COUNTER
-};
-
 char *slot_text(const struct mm_state *s, u32 slot, char *buf, size_t size)
 {
 	u32 i = slot_device(s, slot);

@@ -117,7 +117,7 @@ static void counts_have_every_counter(void **state)
 		assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(lane, "proposed")), batched);
 		for (u32 i = 0; i < NR_COUNTERS; i++, c = c->next) {
 			assert_non_null(c);
-			assert_string_equal(c->string, scn_counter_names[i]);
+			assert_string_equal(c->string, counter_names[i]);
 			assert_true(cJSON_IsNumber(c));
 		}
 		assert_null(c);
@@ -257,8 +257,8 @@ static void under_is_a_part(void **state)
 	}
 	assert_true(cJSON_Compare(counts[0], counts[2], true));
 	for (u32 i = 0; i < NR_COUNTERS; i++)
-		assert_true(number_of(counts[1], scn_counter_names[i]) <=
-			    number_of(counts[0], scn_counter_names[i]));
+		assert_true(number_of(counts[1], counter_names[i]) <=
+			    number_of(counts[0], counter_names[i]));
 	assert_int_equal(number_of(counts[1], "pte_xchg"), 16);
 	assert_int_equal(number_of(counts[1], "folio_freed"), 0);
 	assert_int_equal(number_of(counts[0], "folio_freed"), 1);

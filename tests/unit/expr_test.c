@@ -16,10 +16,12 @@ static const char world[] =
 	"{\"$schema\": \"scenario-1.json\", \"title\": \"T\",\n"
 	"\"machine\": {\"cpus\": 2, \"swap\": [{\"id\": \"zram0\", \"slots\": 1024}]},\n"
 	"\"world\": {\n"
-	" \"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\", \"tlb_pending\": 3, \"tlb_flushed\": 2}],\n"
+	" \"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\", \"tlb_pending\": 3, "
+	"\"tlb_flushed\": 2}],\n"
 	" \"folios\": [\n"
 	"  {\"id\": \"B\", \"count\": 3, \"pfn\": \"0x20000\", \"fill\": \"data\"},\n"
-	"  {\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\", \"isolated\": true, \"pins\": 1, \"refs\": 2,\n"
+	"  {\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\", \"isolated\": true, \"pins\": 1, "
+	"\"refs\": 2,\n"
 	"   \"flags\": [\"dirty\"], \"swap\": {\"device\": \"zram0\", \"slot\": 32}}],\n"
 	" \"maps\": [\n"
 	"  {\"mm\": \"app\", \"va\": \"0x7f0000010000\", \"folio\": \"A\", \"pages\": \"0..4\"},\n"
@@ -28,7 +30,10 @@ static const char world[] =
 	"  {\"mm\": \"app\", \"va\": \"0x7f0000020000\", \"folio\": \"B\"}],\n"
 	" \"slots\": [{\"device\": \"zram0\", \"slots\": \"100..102\", \"count\": 2}],\n"
 	" \"tlbs\": [{\"cpu\": 1, \"mm\": \"app\", \"va\": \"0x7f0000010000\", \"pages\": 2}]},\n"
-	"\"script\": [{\"do\": \"try_to_unmap\", \"folio\": \"A\"}, {\"do\": \"try_to_unmap_flush\"}]";
+	"\"script\": [{\"do\": \"try_to_unmap\", \"folio\": \"A\"}, "
+	"{\"do\": \"try_to_unmap_flush\"}]";
+
+#define ONE_LANE "\"lane\": \"arm64/batched\", "
 
 static struct scenario *load(const char *expect)
 {
@@ -103,8 +108,10 @@ static void check_values(const struct fixture *f, const struct value *values, si
 static void test_operators(void **state)
 {
 	static const struct value values[] = {
-		{ "42", 42 }, { "0x2a", 42 }, { "0xFFFFFFFFFFFFFFFF", -1 }, { "9223372036854775807", INT64_MAX },
-		{ "1 + 2 * 3", 7 }, { "(1 + 2) * 3", 9 }, { "10 - 3 - 2", 5 }, { "7 / 2", 3 }, { "-7 / 2", -3 },
+		{ "42", 42 }, { "0x2a", 42 }, { "0xFFFFFFFFFFFFFFFF", -1 },
+		{ "9223372036854775807", INT64_MAX },
+		{ "1 + 2 * 3", 7 }, { "(1 + 2) * 3", 9 }, { "10 - 3 - 2", 5 }, { "7 / 2", 3 },
+		{ "-7 / 2", -3 },
 		{ "7 % 3", 1 }, { "-7 % 3", -1 }, { "-3 + 5", 2 }, { "--3", 3 }, { "2 - -2", 4 },
 		{ "!0", 1 }, { "!5", 0 }, { "!!5", 1 }, { "! 1 == 0", 1 },
 		{ "1 << 4", 16 }, { "256 >> 4", 16 }, { "-1 >> 63", -1 }, { "1 << 63 >> 63", -1 },
@@ -113,12 +120,14 @@ static void test_operators(void **state)
 		{ "6 & 3 == 2", 1 }, { "4 | 1 == 5", 1 },
 		{ "1 == 1", 1 }, { "1 != 1", 0 }, { "1 < 2", 1 }, { "2 <= 1", 0 }, { "2 > 1", 1 },
 		{ "1 >= 2", 0 }, { "-1 < 0", 1 },
-		{ "1 && 2", 1 }, { "1 && 0", 0 }, { "0 || 3", 1 }, { "0 || 0", 0 }, { "1 || 0 && 0", 1 },
+		{ "1 && 2", 1 }, { "1 && 0", 0 }, { "0 || 3", 1 }, { "0 || 0", 0 },
+		{ "1 || 0 && 0", 1 },
 		{ "0 == 1 || 2 == 2", 1 },
 		/* what is not needed is not evaluated */
 		{ "0 && 1 / 0", 0 }, { "1 || 1 / 0", 1 },
 		/* two's complement */
-		{ "9223372036854775807 + 1 < 0", 1 }, { "(1 << 63) / -1 == 1 << 63", 1 }, { "(1 << 63) % -1", 0 },
+		{ "9223372036854775807 + 1 < 0", 1 }, { "(1 << 63) / -1 == 1 << 63", 1 },
+		{ "(1 << 63) % -1", 0 },
 		{ "-(1 << 63) == 1 << 63", 1 }, { "9223372036854775807 * 2", -2 },
 		{ " \t1+1 ", 2 },
 	};
@@ -135,14 +144,19 @@ static const struct value names[] = {
 	{ "refcount(A)", 15 + 16 + 1 + 1 + 2 }, { "mapcount(A)", 15 }, { "entire_mapcount(A)", 0 },
 	{ "nr_pages_mapped(A)", 15 }, { "pincount(A)", 1 }, { "gup(A)", 3 }, { "isolated(A)", 1 },
 	{ "isolated(B0)", 0 }, { "swapcache(A)", 1 }, { "swapcache(B2)", 0 }, { "slot_of(A)", 32 },
-	{ "slot_of(B0)", -1 }, { "flag(A, dirty)", 1 }, { "flag(A, lru)", 0 }, { "flag(B1, lru)", 1 },
-	{ "exclusive(A)", 5 }, { "exclusive(A, 4)", 1 }, { "exclusive(A, 6)", 0 }, { "exclusive(B0)", 1 },
+	{ "slot_of(B0)", -1 }, { "flag(A, dirty)", 1 }, { "flag(A, lru)", 0 },
+	{ "flag(B1, lru)", 1 },
+	{ "exclusive(A)", 5 }, { "exclusive(A, 4)", 1 }, { "exclusive(A, 6)", 0 },
+	{ "exclusive(B0)", 1 },
 	{ "page_mapcount(A, 4)", 1 }, { "page_mapcount(A, 5)", 0 },
 
-	{ "anonpages(app)", 18 }, { "swapents(app)", 0 }, { "hiwater_rss(app)", 18 }, { "tlb_pending(app)", 3 },
-	{ "tlb_flushed(app)", 2 }, { "tlb_gen(app) >= 0", 1 }, { "mm_cpumask(app)", 3 }, { "on_mmlist(app)", 0 },
+	{ "anonpages(app)", 18 }, { "swapents(app)", 0 }, { "hiwater_rss(app)", 18 },
+	{ "tlb_pending(app)", 3 },
+	{ "tlb_flushed(app)", 2 }, { "tlb_gen(app) >= 0", 1 }, { "mm_cpumask(app)", 3 },
+	{ "on_mmlist(app)", 0 },
 
-	{ "pte(app, 0x7f0000015000)", 0 }, { "pte(app, 0x1000)", 0 }, { "pte(app, 0x7f0000010000) & 1", 1 },
+	{ "pte(app, 0x7f0000015000)", 0 }, { "pte(app, 0x1000)", 0 },
+	{ "pte(app, 0x7f0000010000) & 1", 1 },
 	{ "pfn(app, 0x7f0000016000)", 0x12346 }, { "pfn(app, 0x7f0000016fff)", 0x12346 },
 	{ "pfn(app, 0x7f0000015000)", -1 }, { "pfn(app, 0x7f0000021000)", 0x20001 },
 	{ "present(app, 0x7f0000010000)", 1 }, { "present(app, 0x7f0000015000)", 0 },
@@ -153,10 +167,13 @@ static const struct value names[] = {
 	{ "uffd(app, 0x7f0000010000, 16)", 0 }, { "swp_exclusive(app, 0x7f0000010000, 16)", 0 },
 	{ "swp_offset(app, 0x7f0000010000)", -1 },
 
-	{ "slot_count(zram0, 100)", 2 }, { "slot_count(zram0, 99, 5)", 6 }, { "slot_count(zram0, slot_of(A))", 0 },
-	{ "slot_free(zram0, 96, 8)", 5 }, { "slot_free(zram0, 0)", 0 }, { "slot_cached(zram0, 30, 20)", 16 },
+	{ "slot_count(zram0, 100)", 2 }, { "slot_count(zram0, 99, 5)", 6 },
+	{ "slot_count(zram0, slot_of(A))", 0 },
+	{ "slot_free(zram0, 96, 8)", 5 }, { "slot_free(zram0, 0)", 0 },
+	{ "slot_cached(zram0, 30, 20)", 16 },
 	{ "slot_swapped(zram0, 99, 5)", 3 }, { "slot_zero(zram0, 32, 16)", 0 },
-	{ "cluster_count(zram0, 511) - cluster_count(zram0, 512)", 16 + 3 + 1 }, { "inuse(zram0)", 19 },
+	{ "cluster_count(zram0, 511) - cluster_count(zram0, 512)", 16 + 3 + 1 },
+	{ "inuse(zram0)", 19 },
 
 	{ "tlb(1, app, 0x7f0000011000)", 1 }, { "tlb(0, app, 0x7f0000011000)", 0 },
 	{ "tlb(1, app, 0x7f0000012000)", 0 }, { "tlb_entries(1)", 2 }, { "tlb_entries(0)", 0 },
@@ -188,7 +205,7 @@ static bool uses(const char *text, const char *name)
 	size_t len = strlen(name);
 
 	for (const char *p = text; (p = strstr(p, name)); p++)
-		if ((p == text || p[-1] == ' ') && (p[len] == '(' || p[len] == '\0' || p[len] == ' '))
+		if ((p == text || p[-1] == ' ') && strchr("( ", p[len]))
 			return true;
 	return false;
 }
@@ -237,7 +254,8 @@ static void test_unknown(void **state)
 		{ "12x", 1, "expected a decimal or 0x number" },
 		{ "0x", 1, "expected a number of at most 64 bits" },
 		{ "9223372036854775808", 1, "expected a number of at most 64 bits" },
-		{ "refcont(A)", 1, "expected a name, not \"refcont\" (did you mean \"refcount\"?)" },
+		{ "refcont(A)", 1,
+		  "expected a name, not \"refcont\" (did you mean \"refcount\"?)" },
 		{ "1 + refcount(C)", 14, "expected a folio, not \"C\"" },
 		{ "refcount(B)", 10, "expected one folio of the group: \"B0\" to \"B2\"" },
 		{ "refcount(B3)", 10, "expected a folio, not \"B3\"" },
@@ -248,7 +266,8 @@ static void test_unknown(void **state)
 		{ "present(app)", 12, "expected present(mm, va[, n])" },
 		{ "present(app, 0x1000, 1, 1)", 23, "expected present(mm, va[, n])" },
 		{ "steps(1)", 7, "expected a lane in quotes, found '1)'" },
-		{ "count(pte_red)", 7, "expected a counter, not \"pte_red\" (did you mean \"pte_read\"?)" },
+		{ "count(pte_red)", 7,
+		  "expected a counter, not \"pte_red\" (did you mean \"pte_read\"?)" },
 		{ "count(pte_read, \"arm64\")", 17,
 		  "expected a lane, not \"arm64\" (did you mean \"arm64/unbatched\"?)" },
 		{ "count(pte_read, \"arm64", 17, "expected a lane in quotes, found '\"arm64'" },
@@ -277,8 +296,10 @@ static void test_impossible(void **state)
 		{ "1 >> -1", "a shift by -1" },
 		{ "exclusive(A, 16)", "exclusive(A, 16): expected a page within 0..15, not 16" },
 		{ "tlb_entries(2)", "tlb_entries(2): expected a CPU within 0..1, not 2" },
-		{ "slot_count(zram0, 1024)", "slot_count(zram0, 1024): expected slots within 0..1023" },
-		{ "slot_free(zram0, 1020, 5)", "slot_free(zram0, 1020, 5): expected slots within 0..1023" },
+		{ "slot_count(zram0, 1024)",
+		  "slot_count(zram0, 1024): expected slots within 0..1023" },
+		{ "slot_free(zram0, 1020, 5)",
+		  "slot_free(zram0, 1020, 5): expected slots within 0..1023" },
 		{ "present(app, 0x1000, 0)",
 		  "present(app, 0x1000, 0): expected 1 to 16777216 of them, not 0" },
 		{ "count(pte_read, \"arm64/batched\")",
@@ -303,8 +324,10 @@ static void test_impossible(void **state)
 static void test_explain(void **state)
 {
 	static const struct { const char *text, *words; } cases[] = {
-		{ "refcount(A) == 1 && mapcount(A) < refcount(A)", "refcount(A) is 35, mapcount(A) is 15" },
-		{ "slot_count(zram0, slot_of(A)) > 1", "slot_of(A) is 32, slot_count(zram0, slot_of(A)) is 0" },
+		{ "refcount(A) == 1 && mapcount(A) < refcount(A)",
+		  "refcount(A) is 35, mapcount(A) is 15" },
+		{ "slot_count(zram0, slot_of(A)) > 1",
+		  "slot_of(A) is 32, slot_count(zram0, slot_of(A)) is 0" },
 		{ "mm_cpumask(app) == 1", "mm_cpumask(app) is 0x3" },
 		{ "tlb_entries(9)", "tlb_entries(9) is unknown" },
 		{ "pfn(app, 0x7f0000010000) == 1 || pfn(app, 0x1000) == 1",
@@ -387,7 +410,7 @@ static void test_verdicts(void **state)
 	struct verdicts all;
 
 	(void)state;
-	judge("{\"at\": \"end\", \"lane\": \"arm64/batched\", \"that\": \"mapcount(A) == 99\","
+	judge("{\"at\": \"end\", " ONE_LANE "\"that\": \"mapcount(A) == 99\","
 	      " \"because\": \"it is so\"}", &all);
 	assert_int_equal(all.nr, 1);
 	has(&all, 0, "x.json:17: arm64/batched step ");
@@ -397,28 +420,30 @@ static void test_verdicts(void **state)
 
 	judge("{\"at\": \"always\", \"lane\": \"*/batched\", \"that\": \"steps < 3\"}", &all);
 	assert_int_equal(all.nr, 2);
-	assert_string_equal(all.text[0], "x.json:17: arm64/batched step 3: expected steps < 3 always, but "
-			    "steps is 3\nfolioscope x.json --at arm64/batched:3");
+	assert_string_equal(all.text[0], "x.json:17: arm64/batched step 3: expected "
+			    "steps < 3 always, but steps is 3\n"
+			    "folioscope x.json --at arm64/batched:3");
 	has(&all, 1, "x.json:17: x86_64/batched step 3: ");
 
-	judge("{\"at\": \"never\", \"lane\": \"arm64/batched\", \"that\": \"steps == 0\"}", &all);
+	judge("{\"at\": \"never\", " ONE_LANE "\"that\": \"steps == 0\"}", &all);
 	assert_int_equal(all.nr, 1);
-	assert_string_equal(all.text[0], "x.json:17: arm64/batched step 0: expected never steps == 0, but "
-			    "steps is 0\nfolioscope x.json --at arm64/batched:0");
+	assert_string_equal(all.text[0], "x.json:17: arm64/batched step 0: expected "
+			    "never steps == 0, but steps is 0\n"
+			    "folioscope x.json --at arm64/batched:0");
 
-	judge("{\"at\": {\"enter\": \"try_to_unmap_one\", \"folio\": \"B\"}, \"lane\": \"arm64/batched\","
-	      " \"that\": \"1\"}", &all);
+	judge("{\"at\": {\"enter\": \"try_to_unmap_one\", \"folio\": \"B\"}, " ONE_LANE
+	      "\"that\": \"1\"}", &all);
 	assert_int_equal(all.nr, 1);
 	has(&all, 0, "expected 1 at try_to_unmap_one of folio B, but that never happens\n");
 
-	judge("{\"at\": {\"enter\": \"try_to_unmap_one\", \"nth\": 2}, \"lane\": \"arm64/batched\","
-	      " \"that\": \"1\"}", &all);
+	judge("{\"at\": {\"enter\": \"try_to_unmap_one\", \"nth\": 2}, " ONE_LANE
+	      "\"that\": \"1\"}", &all);
 	has(&all, 0, "at try_to_unmap_one, time 2, but that never happens");
 
-	judge("{\"at\": {\"enter\": \"try_to_unmap_one\"}, \"lane\": \"arm64/batched\", \"that\": \"0\"}", &all);
+	judge("{\"at\": {\"enter\": \"try_to_unmap_one\"}, " ONE_LANE "\"that\": \"0\"}", &all);
 	has(&all, 0, ": expected 0 at try_to_unmap_one, but it is a constant");
 
-	judge("{\"at\": \"end\", \"lane\": \"arm64/batched\", \"that\": \"1 / count(pmd_split)\"}", &all);
+	judge("{\"at\": \"end\", " ONE_LANE "\"that\": \"1 / count(pmd_split)\"}", &all);
 	has(&all, 0, "at the end, but a division by zero\n");
 }
 
@@ -428,7 +453,8 @@ static void test_when(void **state)
 	struct verdicts all;
 
 	(void)state;
-	judge("{\"at\": {\"event\": \"pte_cleared\", \"page\": 0, \"folio\": \"A\"}, \"lane\": \"x86_64/unbatched\","
+	judge("{\"at\": {\"event\": \"pte_cleared\", \"page\": 0, \"folio\": \"A\"},"
+	      " \"lane\": \"x86_64/unbatched\","
 	      " \"that\": \"empty(app, 0x7f0000010000) && present(app, 0x7f0000011000)\"}", &all);
 	if (all.nr)
 		fail_msg("%s", all.text[0]);
@@ -437,8 +463,8 @@ static void test_when(void **state)
 /* Counting leaves no trace: the end can be judged, the way there cannot. */
 static void test_counting_run(void **state)
 {
-	struct scenario *s = load("{\"at\": \"end\", \"lane\": \"arm64/batched\", \"that\": \"steps > 0\"},"
-				  "{\"at\": \"never\", \"lane\": \"arm64/batched\", \"that\": \"0\"}");
+	struct scenario *s = load("{\"at\": \"end\", " ONE_LANE "\"that\": \"steps > 0\"},"
+				  "{\"at\": \"never\", " ONE_LANE "\"that\": \"0\"}");
 	struct verdicts all = { 0 };
 	struct error err;
 	struct run run;

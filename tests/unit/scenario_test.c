@@ -12,10 +12,9 @@
 
 #include <cmocka.h>
 
-#include "arch/pgtable.h"
-#include "scenario/json.h"
+#include "scenario/expr.h"
+#include "scenario/fields.h"
 #include "scenario/ops.h"
-#include "scenario/scenario.h"
 #include "scenario/suggest.h"
 
 #define MAX_BAD 1024
@@ -156,7 +155,8 @@ static void test_message_is_one_line(void **state)
 
 	(void)state;
 	refuse("{\"a\\n\\u001b[2J\\u009b\\u007f\": 1}",
-	       "bad.json:1:2: /a??[2J???: unknown key; expected one of $schema, title, summary, level, "
+	       "bad.json:1:2: /a??[2J???: unknown key; expected one of $schema, title, summary, "
+	       "level, "
 	       "teaches, refs, machine, lanes, world, limits, script, say, expect");
 	for (u32 i = 2; i + 8 < sizeof(key); i += 2)
 		memcpy(key + i, "\xc3\xa9", 2);
@@ -188,7 +188,8 @@ static void test_prefixes(void **state)
 /* Changed bytes may make a good file or a bad one, but nothing else. */
 static void test_mutations(void **state)
 {
-	static const unsigned char bytes[] = { 0, 1, '"', '\\', '{', '}', '[', ']', ',', '9', 0x80, 0xff };
+	static const unsigned char bytes[] = { 0, 1, '"', '\\', '{', '}', '[', ']', ',', '9',
+					       0x80, 0xff };
 
 	(void)state;
 	for (u32 i = 0; i < nr_bundled_scenarios; i++) {
@@ -267,24 +268,34 @@ static void test_defaults(void **state)
 /* Everything once, in an order that refers forward, with private keys in every object. */
 static const char everything[] =
 	"{ \"x-by\": [1, {\"x\": null}],\n"
-	"\"expect\": [{\"at\": {\"event\": \"pte_cleared\", \"page\": 3, \"folio\": \"A\", \"nth\": 2},"
-	"  \"lane\": \"*/old\", \"that\": \"refcount(A) >= 0\", \"because\": \"counts\", \"x-\": 1},\n"
+	"\"expect\": [{\"at\": {\"event\": \"pte_cleared\", \"page\": 3, \"folio\": \"A\", "
+	"\"nth\": 2},"
+	"  \"lane\": \"*/old\", \"that\": \"refcount(A) >= 0\", \"because\": \"counts\", "
+	"\"x-\": 1},\n"
 	" {\"at\": \"always\", \"that\": \"1\"}, {\"at\": \"never\", \"that\": \"0\"}],\n"
-	"\"say\": [{\"when\": {\"enter\": \"try_to_unmap\"}, \"text\": \"Caf\\u00e9 \xc3\xa9 \\ud83d\\ude00\"}],\n"
-	"\"script\": [{\"do\": \"madvise_pageout\", \"mm\": \"b\", \"va\": \"0x10000\", \"pages\": 16},\n"
+	"\"say\": [{\"when\": {\"enter\": \"try_to_unmap\"}, "
+	"\"text\": \"Caf\\u00e9 \xc3\xa9 \\ud83d\\ude00\"}],\n"
+	"\"script\": [{\"do\": \"madvise_pageout\", \"mm\": \"b\", \"va\": \"0x10000\", "
+	"\"pages\": 16},\n"
 	" {\"cpu\": 3, \"do\": \"pin\", \"folio\": \"A\","
 	"  \"when\": {\"enter\": \"try_to_unmap_one\", \"x-y\": 0}}],\n"
 	"\"world\": {\"x-y\": 0,\n"
-	" \"tlbs\": [{\"cpu\": 1, \"mm\": \"b\", \"va\": \"0x10000\", \"pages\": 16, \"dirty\": false}],\n"
+	" \"tlbs\": [{\"cpu\": 1, \"mm\": \"b\", \"va\": \"0x10000\", \"pages\": 16, "
+	"\"dirty\": false}],\n"
 	" \"slots\": [{\"device\": \"ssd\", \"slots\": \"0x20..47\", \"count\": 3}],\n"
-	" \"maps\": [{\"mm\": \"b\", \"va\": \"0x10000\", \"folio\": \"A\", \"write\": false, \"uffd\": true},\n"
-	"  {\"mm\": \"a\", \"va\": \"0x7fffffffe000\", \"folio\": \"B\", \"pages\": \"7\", \"fold\": false,"
+	" \"maps\": [{\"mm\": \"b\", \"va\": \"0x10000\", \"folio\": \"A\", \"write\": false, "
+	"\"uffd\": true},\n"
+	"  {\"mm\": \"a\", \"va\": \"0x7fffffffe000\", \"folio\": \"B\", \"pages\": \"7\", "
+	"\"fold\": false,"
 	"   \"exclusive\": false}],\n"
-	" \"folios\": [{\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\", \"fill\": \"data\", \"isolated\": true,"
+	" \"folios\": [{\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\", \"fill\": \"data\", "
+	"\"isolated\": true,"
 	"   \"pins\": 1, \"refs\": 2, \"flags\": [\"dirty\", \"active\"],"
 	"   \"swap\": {\"device\": \"ssd\", \"slot\": \"0x10\", \"x-y\": 0}},\n"
-	"  {\"id\": \"B\", \"order\": 9}, {\"id\": \"C\", \"count\": 5, \"order\": 2}, {\"id\": \"D\", \"order\": 2}],\n"
-	" \"vmas\": [{\"mm\": \"b\", \"start\": \"0x10000\", \"end\": \"0x20000\", \"locked\": true, \"write\": false},"
+	"  {\"id\": \"B\", \"order\": 9}, {\"id\": \"C\", \"count\": 5, \"order\": 2}, "
+	"{\"id\": \"D\", \"order\": 2}],\n"
+	" \"vmas\": [{\"mm\": \"b\", \"start\": \"0x10000\", \"end\": \"0x20000\", "
+	"\"locked\": true, \"write\": false},"
 	"  {\"mm\": \"a\", \"start\": \"0x10000\", \"end\": \"0x11000\", \"pgoff\": \"0x5\"}],\n"
 	" \"mms\": [{\"id\": \"a\"}, {\"id\": \"b\", \"ran_on\": \"0..1,3\", \"tlb_pending\": 5,"
 	"   \"tlb_flushed\": 4, \"on_mmlist\": true, \"asid\": 77}]},\n"
@@ -292,8 +303,10 @@ static const char everything[] =
 	"\"lanes\": [{\"arch\": \"x86_64\", \"path\": \"old\", \"kernel\": \"7.3\","
 	"  \"features\": {\"invlpgb\": true, \"tlbi_range\": false}}],\n"
 	"\"machine\": {\"cpus\": 4.0, \"tlb_entries\": 8,"
-	"  \"swap\": [{\"id\": \"zram\", \"slots\": 512}, {\"id\": \"ssd\", \"kind\": \"async\", \"slots\": 1024}]},\n"
-	"\"refs\": [\"one\", \"two\"], \"teaches\": [\"swap\"], \"level\": \"deep\", \"summary\": \"S\",\n"
+	"  \"swap\": [{\"id\": \"zram\", \"slots\": 512}, {\"id\": \"ssd\", "
+	"\"kind\": \"async\", \"slots\": 1024}]},\n"
+	"\"refs\": [\"one\", \"two\"], \"teaches\": [\"swap\"], \"level\": \"deep\", "
+	"\"summary\": \"S\",\n"
 	"\"title\": \"T\", \"$schema\": \"https://example.org/schema/scenario-1.json\"}\n";
 
 static void check_machine(const struct scenario *s)
@@ -412,7 +425,8 @@ static void test_everything(void **state)
 
 static void test_no_swap(void **state)
 {
-	struct scenario *s = load("{" SCHEMA "\"title\": \"T\", \"machine\": {\"swap\": []}, \"world\": {}, "
+	struct scenario *s = load("{" SCHEMA "\"title\": \"T\", \"machine\": {\"swap\": []},"
+				  "\"world\": {}, "
 				  FLUSH "}");
 
 	(void)state;
@@ -436,11 +450,14 @@ static void test_open(void **state)
 	struct error err = { "" };
 
 	(void)state;
-	refuse_open("swapout-64", "swapout-64: expected a bundled scenario (did you mean \"swapout-64k\"?)");
-	refuse_open("nothing-like-it", "nothing-like-it: expected a bundled scenario (folioscope list), a "
-		    "file with a '/' or .json in its name, or -");
+	refuse_open("swapout-64", "swapout-64: expected a bundled scenario "
+		    "(did you mean \"swapout-64k\"?)");
+	refuse_open("nothing-like-it",
+		    "nothing-like-it: expected a bundled scenario (folioscope list), "
+		    "a file with a '/' or .json in its name, or -");
 	refuse_open("./not-there", "./not-there: cannot be opened: No such file or directory");
-	refuse_open("not-there.json", "not-there.json: cannot be opened: No such file or directory");
+	refuse_open("not-there.json",
+		    "not-there.json: cannot be opened: No such file or directory");
 	refuse_open("./", "./: cannot be read: Is a directory");
 	snprintf(path, sizeof(path), "%s/bad/cpus-zero.json", root());
 	assert_null(scenario_open(path, &err));
@@ -504,7 +521,8 @@ static void test_set_feature(void **state)
 
 static void test_suggest(void **state)
 {
-	static const char *const names[] = { "madvise_pageout", "pin", "unpin", "x86_64", NULL, "arm64" };
+	static const char *const names[] = { "madvise_pageout", "pin", "unpin",
+					     "x86_64", NULL, "arm64" };
 #define NEAR(word) suggest(word, names, sizeof(names[0]), NR_OF(names))
 
 	(void)state;
@@ -524,23 +542,71 @@ static void test_suggest(void **state)
 
 /* --- documentation --------------------------------------------------------- */
 
-/* docs/scenario.md names every operation, event and counter that a file may name. */
+/* A word of the format stands in docs/scenario.md as `word`, a key in the schema as "key":. */
+struct references {
+	char *docs, *schema;
+	u32 nr;
+};
+
+static void documented(const struct references *refs, const char *word)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "`%s`", word);
+	if (!strstr(refs->docs, text))
+		fail_msg("docs/scenario.md does not name %s", text);
+}
+
+static void in_schema(const struct references *refs, const char *key)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "\"%s\":", key);
+	if (!strstr(refs->schema, text))
+		fail_msg("the schema has no key %s", text);
+}
+
+static void check_shape(struct references *refs, const struct shape *shape)
+{
+	for (u32 i = 0; i < shape->nr; i++) {
+		documented(refs, shape->fields[i].key);
+		in_schema(refs, shape->fields[i].key);
+		refs->nr++;
+		if (shape->fields[i].shape)
+			check_shape(refs, shape->fields[i].shape);
+	}
+}
+
 static void test_documented(void **state)
 {
-	char path[512], *text;
+	struct references refs = { 0 };
+	char path[512];
 	size_t len;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/../docs/scenario.md", root());
-	text = slurp(path, &len);
-	for (u32 i = 0; i < nr_op_infos; i++) {
-		char name[80];
-
-		snprintf(name, sizeof(name), "`%s`", op_infos[i].name);
-		if (!strstr(text, name))
-			fail_msg("docs/scenario.md does not name the operation %s", name);
+	refs.docs = slurp(path, &len);
+	snprintf(path, sizeof(path), "%s/../scenarios/schema/scenario-1.json", root());
+	refs.schema = slurp(path, &len);
+	check_shape(&refs, &scenario_shape);
+	assert_true(refs.nr > 60);
+	for (u32 i = 0; i < NR_CPU_FEATURES; i++) {
+		documented(&refs, cpu_features[i].name);
+		in_schema(&refs, cpu_features[i].name);
 	}
-	free(text);
+	for (u32 i = 0; i < nr_op_infos; i++)
+		documented(&refs, op_infos[i].name);
+	for (u32 i = 0; i < NR_FOLIO_FLAGS; i++)
+		documented(&refs, folio_flag_names[i]);
+	for (u32 i = 0; i < expr_nr_functions(); i++) {
+		const char *args, *text, *name = expr_function(i, &args, &text);
+		char call[120];
+
+		snprintf(call, sizeof(call), *args == '[' ? "%s" : "%s(%s)", name, args);
+		documented(&refs, call);
+	}
+	free(refs.docs);
+	free(refs.schema);
 }
 
 int main(void)

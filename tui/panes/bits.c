@@ -2,7 +2,7 @@
 /*
  * A page-table entry field by field, old beside new:
  *
- *   entry of page 2      0x0000000000000000 was 0x00e8000012342f43
+ *   bits, page 2 0x0000000000000000 was 0x00e8000012342f43
  *  *51     DBM       0 was 1   writable: hardware may set dirty
  *  *49..12 pfn       0 was 0x12342
  */
@@ -47,8 +47,8 @@ static void put_field(const struct area *a, u32 y, const struct pte_field *field
 }
 
 /* Fields of one kind of entry: first those that changed, then those that are set. */
-static u32 put_fields(const struct view *v, const struct area *a, u32 y, enum pte_kind kind, u64 now,
-		      u64 old)
+static u32 put_fields(const struct view *v, const struct area *a, u32 y, enum pte_kind kind,
+		      u64 now, u64 old)
 {
 	u32 nr;
 	const struct pte_field *field = v->ops->fields(kind, &nr);
@@ -72,7 +72,7 @@ void put_bits(const struct view *v, const struct area *a, u32 pte)
 	u32 x, y = 2;
 
 	put_mark(a, 0, changed);
-	x = put_text(a, 1, 0, STYLE_label, "bits of ");
+	x = put_text(a, 1, 0, STYLE_label, "bits, page ");
 	x = put_text(a, x, 0, STYLE_normal, page_label(v, pte, 1, label, sizeof(label)));
 	x = put_format(a, x + 1, 0, changed ? STYLE_changed : STYLE_normal, "0x%016" PRIx64, now);
 	if (changed && x + 23 <= a->w) {

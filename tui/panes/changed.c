@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "panes/panes.h"
 #include "trace/describe.h"
+
+#define LEFT (LABEL_COLUMNS + 2)
 
 struct list_state {
 	const struct view *v;
@@ -25,10 +27,14 @@ static void put_change(void *ctx, const struct change *change)
 	if (list->y >= a->h)
 		return;
 	put_mark(a, list->y, true);
-	x = put_text(a, LABEL_COLUMNS + 2, list->y, STYLE_normal, change->what);
-	x = put_text(a, x + 1, list->y, STYLE_changed, change->new);
-	x = put_text(a, x + 1, list->y, STYLE_dim, "was ");
-	put_text(a, x, list->y++, STYLE_old, change->old);
+	x = put_cut(a, LEFT, list->y, a->w, STYLE_normal, change->what);
+	if (list->v->zoom && x + strlen(change->new) + strlen(change->old) + 6 > a->w) {
+		list->y++;
+		x = LEFT + 1;
+	}
+	x = put_cut(a, x + 1, list->y, a->w, STYLE_changed, change->new);
+	x = put_cut(a, x + 1, list->y, a->w, STYLE_dim, "was ");
+	put_cut(a, x, list->y++, a->w, STYLE_old, change->old);
 }
 
 void draw_changed(const struct view *v, const struct area *a)
@@ -39,7 +45,7 @@ void draw_changed(const struct view *v, const struct area *a)
 		describe_step(v->c, &v->app->names, put_change, &list);
 	put_label(v, a, 0, "changed");
 	if (!list.nr)
-		put_text(a, LABEL_COLUMNS + 2, 0, STYLE_dim, "nothing");
+		put_text(a, LEFT, 0, STYLE_dim, "nothing");
 	if (list.y == a->h && list.nr > list.y && a->h > 1)
 		put_format(a, 1, a->h - 1, STYLE_dim, "of %u", list.nr);
 }

@@ -126,8 +126,8 @@ static u32 lane_row(u32 i)
 }
 
 /* As many columns as fit, from counter k on; returns how many, 0 when there is no room. */
-static u32 draw_band(const struct lane_set *set, const struct area *a, u32 y, const enum counter *counter,
-		     u32 nr)
+static u32 draw_band(const struct lane_set *set, const struct area *a, u32 y,
+		     const enum counter *counter, u32 nr)
 {
 	u32 x = label_width(set);
 	u32 k;

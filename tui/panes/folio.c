@@ -6,12 +6,6 @@
 
 #include "panes/panes.h"
 
-static const char *const flag_names[NR_FOLIO_FLAGS] = {
-#define FOLIO_FLAG(id, name) [PG_##id] = name,
-#include "core/folio_flags.def"
-#undef FOLIO_FLAG
-};
-
 /* Seldom the point: left out first when there is no room. */
 #define DULL (1u << PG_anon | 1u << PG_uptodate | 1u << PG_swapbacked | 1u << PG_zero_filled | \
 	      1u << PG_isolated)
@@ -22,7 +16,7 @@ static u32 flags_width(u32 flags)
 
 	for (u32 i = 0; i < NR_FOLIO_FLAGS; i++)
 		if (flags >> i & 1)
-			w += (u32)strlen(flag_names[i]) + 1;
+			w += (u32)strlen(folio_flag_names[i]) + 1;
 	return w;
 }
 
@@ -43,7 +37,7 @@ static void draw_flags(const struct view *v, const struct area *a, u32 x, const 
 		if (!(shown >> i & 1))
 			continue;
 		snprintf(word, sizeof(word), "%s%s", delta >> i & 1 ? set ? "+" : "-" : "",
-			 flag_names[i]);
+			 folio_flag_names[i]);
 		x = put_cut(a, x, 0, a->w, delta >> i & 1 ? STYLE_changed : STYLE_normal, word) + 1;
 	}
 }
@@ -55,7 +49,8 @@ struct sum {
 	u32 parts;
 };
 
-static void add_part(struct sum *sum, u32 nr, const char *wide, const char *narrow, const char *least)
+static void add_part(struct sum *sum, u32 nr, const char *wide, const char *narrow,
+		     const char *least)
 {
 	if (!nr)
 		return;
@@ -101,10 +96,9 @@ static void draw_refcount(const struct view *v, const struct area *a, u32 y, con
 	}
 	if (!sum.parts)
 		return;
-	while (form < 2 && x + 3 + text_width(sum_text(&sum, form, text, sizeof(text))) > a->w)
+	while (x + 3 + text_width(sum_text(&sum, form, text, sizeof(text))) > a->w && form < 2)
 		form++;
-	x = put_text(a, x, y, STYLE_dim, x + 3 + text_width(sum_text(&sum, form, text, sizeof(text))) > a->w
-		     ? "=" : " = ");
+	x = put_text(a, x, y, STYLE_dim, x + 3 + text_width(text) > a->w ? "=" : " = ");
 	x = put_cut(a, x, y, a->w, STYLE_normal, text);
 	if (f->refcount < known)
 		put_format(a, x, y, STYLE_warn, " - %" PRIu32 " taken early", known - f->refcount);
@@ -167,9 +161,9 @@ static void draw_mapcount(const struct view *v, const struct area *a, u32 y, con
 	if (m.first == m.last)
 		snprintf(pages, sizeof(pages), "page %" PRIu32, m.first);
 	else
-		snprintf(pages, sizeof(pages), m.nr == m.last - m.first + 1 ? "%" PRIu32 "..%" PRIu32
-			 : "%" PRIu32 "..%" PRIu32 " partly", m.first, m.last);
-	snprintf(text, sizeof(text), ", %" PRIu32 " pte%s (%s %s)", m.ptes, m.ptes == 1 ? "" : "s",
+		snprintf(pages, sizeof(pages), "%" PRIu32 "..%" PRIu32 "%s", m.first, m.last,
+			 m.nr == m.last - m.first + 1 ? "" : " partly");
+	snprintf(text, sizeof(text), ", %" PRIu32 " pte%s: %s %s", m.ptes, m.ptes == 1 ? "" : "s",
 		 pages, m.counted ? "still counted" : "not counted yet");
 	put_cut(a, x, y, a->w, STYLE_warn, text);
 }
@@ -201,8 +195,8 @@ static void draw_mm(const struct view *v, const struct area *a, u32 y)
 				   view_changed(v, &mm->swapents, NULL));
 		x = put_format(a, x, y + i, STYLE_label, "mm %s",
 			       v->app->names.mm(v->app->names.ctx, i));
-		put_format(a, x + 2, y + i, STYLE_normal, "anonpages %" PRIu32 "  swapents %" PRIu32,
-			   mm->anonpages, mm->swapents);
+		put_format(a, x + 2, y + i, STYLE_normal,
+			   "anonpages %" PRIu32 "  swapents %" PRIu32, mm->anonpages, mm->swapents);
 	}
 }
 
@@ -210,7 +204,8 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 {
 	static const char *const lists[] = {
 		"inactive anon LRU", "active anon LRU", "inactive file LRU", "active file LRU",
-		"folio_list", "node_folio_list", "ret_folios", "waiting for the flush", "free_folios",
+		"folio_list", "node_folio_list", "ret_folios", "waiting for the flush",
+		"free_folios",
 	};
 	char text[160];
 
@@ -239,7 +234,10 @@ void draw_folio(const struct view *v, const struct area *a)
 	snprintf(label, sizeof(label), "folio %.30s",
 		 v->app->names.folio(v->app->names.ctx, v->folio, buf));
 	put_label(v, a, 0, label);
-	draw_flags(v, a, (u32)strlen(label) + 2, f);
+	if (f->refcount)
+		draw_flags(v, a, (u32)strlen(label) + 2, f);
+	else
+		put_text(a, (u32)strlen(label) + 2, 0, STYLE_dim, "freed");
 	if (a->h > 1)
 		draw_refcount(v, a, 1, f);
 	if (a->h > 2)

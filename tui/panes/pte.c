@@ -23,7 +23,15 @@ struct rows {
 	struct row row[MAX_ROWS];
 };
 
-char *pte_brief(const struct view *v, pte_t pte, bool run, bool pfn_word, char *buf, size_t size)
+static void present_brief(const struct pte_desc *d, const char *word, const char *more, char *buf,
+			  size_t size)
+{
+	snprintf(buf, size, "%s0x%" PRIx64 "%s %s %s %s%s%s%s", word, d->pfn, more,
+		 d->write ? "RW" : "RO", d->dirty ? "D" : "-", d->young ? "A" : "-",
+		 d->soft_dirty ? " S" : "", d->uffd ? " U" : "", d->cont ? " C" : "");
+}
+
+char *pte_brief(const struct view *v, pte_t pte, bool run, u32 columns, char *buf, size_t size)
 {
 	const char *more = run ? ".." : "";
 	struct pte_desc d;
@@ -34,9 +42,9 @@ char *pte_brief(const struct view *v, pte_t pte, bool run, bool pfn_word, char *
 		snprintf(buf, size, "none");
 		break;
 	case PTE_PRESENT:
-		snprintf(buf, size, "%s0x%" PRIx64 "%s %s %s %s%s%s%s", pfn_word ? "pfn " : "", d.pfn,
-			 more, d.write ? "RW" : "RO", d.dirty ? "D" : "-", d.young ? "A" : "-",
-			 d.soft_dirty ? " S" : "", d.uffd ? " U" : "", d.cont ? " C" : "");
+		present_brief(&d, "pfn ", more, buf, size);
+		if (strlen(buf) > columns)
+			present_brief(&d, "", more, buf, size);
 		break;
 	case PTE_SWAP:
 		snprintf(buf, size, "swap %" PRIu32 ":0x%" PRIx64 "%s%s%s", d.type, d.offset, more,
@@ -206,20 +214,49 @@ static char *extent(const struct view *v, const struct row *row, char *buf, size
 	return buf;
 }
 
-/* The brackets say that it is contiguous. */
-static void drop_last_word(char *text, const char *word)
+/* The brackets of a block say that it is contiguous. */
+static void drop_cont(char *text)
 {
-	size_t len = strlen(text), n = strlen(word);
+	size_t len = strlen(text);
 
-	if (len > n && strcmp(text + len - n, word) == 0)
-		text[len - n] = '\0';
+	if (len > 2 && strcmp(text + len - 2, " C") == 0)
+		text[len - 2] = '\0';
+}
+
+/* An entry, and what it was before the step, between x and end. */
+static void put_value(const struct view *v, const struct area *a, u32 x, u32 y, u32 end,
+		      const struct row *row, bool block)
+{
+	char value[128], old[128];
+	u32 room = end > x ? end - x : 0;
+
+	if (!row->changed) {
+		if (a->w >= 76)
+			pte_text(v->ops, &v->types, row->value, value, sizeof(value));
+		else
+			pte_brief(v, row->value, row->nr > 1, room + 2 * block, value,
+				  sizeof(value));
+		if (block)
+			drop_cont(value);
+		put_cut(a, x, y, end, STYLE_normal, value);
+		return;
+	}
+	pte_brief(v, row->value, row->nr > 1, room, value, sizeof(value));
+	pte_brief(v, row->old, row->nr > 1, room, old, sizeof(old));
+	if (strlen(value) + strlen(" was ") + strlen(old) > room) {
+		pte_brief(v, row->value, row->nr > 1, 0, value, sizeof(value));
+		pte_brief(v, row->old, row->nr > 1, 0, old, sizeof(old));
+	}
+	x = put_cut(a, x, y, end, STYLE_changed, value);
+	x = put_cut(a, x + 1, y, end, STYLE_dim, "was ");
+	put_cut(a, x, y, end, STYLE_old, old);
 }
 
 static void draw_row(const struct view *v, const struct area *a, u32 y, const struct row *row)
 {
 	const struct task *task = state_task(v->s, v->s->cpu);
-	char label[64], value[128], old[128], nr[16];
-	u32 x;
+	char label[64], nr[16];
+	u32 x, end = a->w;
 
 	put_mark(a, y, row->changed);
 	if (!row->changed && task->walk_pte - row->first < row->nr)
@@ -227,22 +264,10 @@ static void draw_row(const struct view *v, const struct area *a, u32 y, const st
 	x = put_text(a, LABEL_COLUMNS, y, STYLE_normal,
 		     page_label(v, row->first, row->nr, label, sizeof(label)));
 	x = x < VALUE_COLUMN ? VALUE_COLUMN : x + 1;
-	if (a->w >= 76)
-		pte_text(v->ops, &v->types, row->value, value, sizeof(value));
-	else
-		pte_brief(v, row->value, row->nr > 1, true, value, sizeof(value));
 	extent(v, row, nr, sizeof(nr));
 	if (*nr)
-		put_right(a, x, y, STYLE_strong, nr);
-	if (strchr(nr, '['))
-		drop_last_word(value, " C");
-	x = put_cut(a, x, y, a->w - (*nr ? (u32)strlen(nr) + 1 : 0),
-		    row->changed ? STYLE_changed : STYLE_normal, value);
-	if (!row->changed)
-		return;
-	pte_brief(v, row->old, row->nr > 1, a->w >= 50, old, sizeof(old));
-	x = put_text(a, x + 1, y, STYLE_dim, "was ");
-	put_cut(a, x, y, a->w - (*nr ? (u32)strlen(nr) + 1 : 0), STYLE_old, old);
+		end = put_right(a, x, y, STYLE_strong, nr) - 1;
+	put_value(v, a, x, y, end, row, strchr(nr, '[') != NULL);
 }
 
 /* Show the row at hand in the middle of a part that is too small for all. */

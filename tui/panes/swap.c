@@ -92,12 +92,28 @@ static void draw_device(const struct view *v, const struct area *a, u32 y, u32 s
 		   c->locked ? " locked" : "");
 }
 
+/* The slots' counts in as many rows as there are; returns how many rows. */
+static u32 draw_slots(const struct view *v, const struct area *a, u32 x, u32 slot, u32 nr)
+{
+	const char *kind = kind_text(v, slot, nr);
+	u32 end = a->w > strlen(kind) + 1 ? a->w - (u32)strlen(kind) - 1 : 0;
+	bool spaced = x + nr + (nr - 1) / GROUP <= end;
+	u32 rows = a->h > 1 ? a->h - 1 : 1;
+	u32 shown = 0, y;
+
+	for (y = 0; y < rows && shown < nr; y++)
+		shown += put_counts(v, a, x, y, end, slot + shown, nr - shown, spaced);
+	if (shown < nr && end > x + 2)
+		put_text(a, end - 2, y - 1, STYLE_dim, "..");
+	put_right(a, x, 0, STYLE_dim, kind);
+	return y;
+}
+
 void draw_swap(const struct view *v, const struct area *a)
 {
 	const struct folio *f = v->folio == NONE ? NULL : state_folio(v->s, v->folio);
 	u32 slot = f ? first_slot(v, f) : NONE;
-	u32 nr, end, x, shown;
-	const char *kind;
+	u32 x, rows;
 	char text[32];
 
 	put_label(v, a, 0, "swap");
@@ -105,19 +121,10 @@ void draw_swap(const struct view *v, const struct area *a)
 		put_text(a, LABEL_COLUMNS, 0, STYLE_dim, "no slots");
 		return;
 	}
-	nr = folio_nr_pages(f);
-	kind = kind_text(v, slot, nr);
 	x = put_text(a, 6, 0, STYLE_normal, slot_text(v->s, slot, text, sizeof(text))) + 1;
-	end = a->w > strlen(kind) + 1 ? a->w - (u32)strlen(kind) - 1 : 0;
-	shown = put_counts(v, a, x, 0, end, slot, nr, x + nr + nr / GROUP <= end + 1);
-	if (shown < nr && end > 2 && a->h == 1)
-		put_text(a, end - 2, 0, STYLE_dim, "..");
-	put_right(a, x, 0, STYLE_dim, kind);
-	for (u32 y = 1; y + 1 < a->h && shown < nr; y++)
-		shown += put_counts(v, a, x, y, end, slot + shown, nr - shown,
-				    x + nr + nr / GROUP <= end + 1);
-	if (a->h > 1)
-		draw_device(v, a, a->h - 1 < 1 + nr / 16 ? a->h - 1 : 1 + (nr > 32 ? nr / 32 : 0), slot);
+	rows = draw_slots(v, a, x, slot, folio_nr_pages(f));
+	if (rows < a->h)
+		draw_device(v, a, rows, slot);
 }
 
 u32 most_swap(const struct view *v, u32 width)

@@ -49,7 +49,11 @@ static void add_change(void *ctx, const struct change *change)
 	struct entry *e = ctx;
 	size_t len = strlen(e->did);
 
-	if (strncmp(change->what, "count.", 6) != 0 && sizeof(e->did) - len > 160)
+	/* Counters have their pane, and an entry's values are part of the sentence. */
+	if (strncmp(change->what, "count.", 6) == 0 ||
+	    (strncmp(change->what, "pte ", 4) == 0 && strstr(e->what, "->")))
+		return;
+	if (sizeof(e->did) - len > 160)
 		snprintf(e->did + len, sizeof(e->did) - len, "%s%s %s -> %s", len ? ", " : "* ",
 			 change->what, change->old, change->new);
 }
@@ -68,7 +72,8 @@ static void fill_entry(const struct lane_set *set, u32 i, struct entry *e)
 		return;
 	}
 	narrate(c, &app->names, e->what, sizeof(e->what));
-	describe_step(c, &app->names, add_change, e);
+	if (set->tell_changes)
+		describe_step(c, &app->names, add_change, e);
 	e->why = narrate_why(c);
 	e->say = say_of(app, set->lane[i]);
 }

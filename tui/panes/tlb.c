@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/tlb.h"
@@ -9,9 +10,11 @@
 /* Alike entries of one CPU, one after the other in the address space. */
 struct group {
 	const struct tlb_entry *first;
-	u32 pages, entries;
+	u32 pages;
 	bool stale;
 };
+
+#define MAX_SORTED 512		/* entries of a CPU that are looked at */
 
 static const struct tlb_entry *entry_of(const struct view *v, u32 cpu, u32 i)
 {
@@ -26,21 +29,43 @@ static bool belongs(const struct view *v, const struct group *g, const struct tl
 	       tlb_stale(v->s, v->ops, e) == g->stale;
 }
 
-/* The next group of a CPU from entry *i on. */
-static struct group next_group(const struct view *v, u32 cpu, u32 *i)
+static int by_address(const void *a, const void *b)
+{
+	const struct tlb_entry *x = *(const struct tlb_entry *const *)a;
+	const struct tlb_entry *y = *(const struct tlb_entry *const *)b;
+
+	if (x->mm != y->mm)
+		return x->mm < y->mm ? -1 : 1;
+	return x->va < y->va ? -1 : x->va > y->va;
+}
+
+/* A CPU's entries in the order of their addresses; returns how many. */
+static u32 sort_entries(const struct view *v, u32 cpu, const struct tlb_entry *sorted[MAX_SORTED])
 {
 	u32 nr = state_cpu(v->s, cpu)->nr_tlb;
-	struct group g = { .first = entry_of(v, cpu, *i) };
+
+	nr = nr < MAX_SORTED ? nr : MAX_SORTED;
+	for (u32 i = 0; i < nr; i++)
+		sorted[i] = entry_of(v, cpu, i);
+	qsort(sorted, nr, sizeof(*sorted), by_address);
+	return nr;
+}
+
+/* The group that begins with sorted[*i]; *i moves past it. */
+static struct group next_group(const struct view *v, const struct tlb_entry *const *sorted, u32 nr,
+			       u32 *i)
+{
+	struct group g = { .first = sorted[*i] };
 
 	g.stale = tlb_stale(v->s, v->ops, g.first);
 	do {
-		g.pages += entry_of(v, cpu, *i)->span;
-		g.entries++;
-	} while (++*i < nr && belongs(v, &g, entry_of(v, cpu, *i)));
+		g.pages += sorted[*i]->span;
+	} while (++*i < nr && belongs(v, &g, sorted[*i]));
 	return g;
 }
 
-static u32 put_group(const struct view *v, const struct area *a, u32 x, u32 y, const struct group *g)
+static u32 put_group(const struct view *v, const struct area *a, u32 x, u32 y,
+		     const struct group *g)
 {
 	u32 pte = va_pte(v->s, g->first->mm, g->first->va);
 	char pages[64], text[128];
@@ -67,14 +92,15 @@ static bool cpu_changed(const struct view *v, u32 cpu)
 
 static u32 put_cpu(const struct view *v, const struct area *a, u32 x, u32 y, u32 cpu)
 {
-	u32 nr = state_cpu(v->s, cpu)->nr_tlb;
+	const struct tlb_entry *sorted[MAX_SORTED];
+	u32 nr = sort_entries(v, cpu, sorted);
 	u32 i = 0;
 
 	x = put_format(a, x, y, STYLE_label, "cpu%" PRIu32, cpu) + 1;
 	if (!nr)
 		return put_text(a, x, y, cpu_changed(v, cpu) ? STYLE_changed : STYLE_dim, "empty");
 	while (i < nr && x < a->w) {
-		struct group g = next_group(v, cpu, &i);
+		struct group g = next_group(v, sorted, nr, &i);
 
 		x = put_group(v, a, x, y, &g) + (i < nr ? 2 : 0);
 	}
@@ -105,13 +131,12 @@ static void draw_short(const struct view *v, const struct area *a)
 static void put_flush(const struct view *v, const struct area *a, u32 y)
 {
 	const struct task *task = state_task(v->s, v->s->cpu);
-	u32 mm_index = state_cpu(v->s, v->s->cpu)->mm;
+	u32 index = state_cpu(v->s, v->s->cpu)->mm;
+	const struct mm *mm = index < v->s->nr[ARRAY_MM] ? state_mm(v->s, index) : NULL;
+	u32 noted = mm ? mm->tlb_pending - mm->tlb_flushed : 0;
 	bool arm64 = v->ops->has_cont;
 	char text[160];
-	u32 noted = 0;
 
-	if (mm_index < v->s->nr[ARRAY_MM])
-		noted = state_mm(v->s, mm_index)->tlb_pending - state_mm(v->s, mm_index)->tlb_flushed;
 	put_text(a, 1, y, STYLE_label, "flush");
 	put_mark(a, y, view_changed_any(v, &task->ubc_cpumask, sizeof(u64)) ||
 		       view_changed_any(v, &task->ubc_flush_required, 3 * sizeof(u32)));
@@ -142,12 +167,35 @@ static void put_generations(const struct view *v, const struct area *a, u32 y)
 			       state_cpu(v->s, cpu)->lazy ? " lazy" : "");
 }
 
+/* Zoomed: a row a group, with its addresses. */
+static u32 list_cpu(const struct view *v, const struct area *a, u32 y, u32 cpu)
+{
+	const struct tlb_entry *sorted[MAX_SORTED];
+	u32 nr = sort_entries(v, cpu, sorted);
+
+	put_mark(a, y, cpu_changed(v, cpu));
+	put_format(a, 6, y, STYLE_label, "cpu%" PRIu32, cpu);
+	put_format(a, 12, y++, STYLE_dim, "%" PRIu32 " of %" PRIu32 " entries",
+		   state_cpu(v->s, cpu)->nr_tlb, v->s->nr_tlb);
+	for (u32 i = 0; i < nr && y < a->h;) {
+		struct group g = next_group(v, sorted, nr, &i);
+
+		put_group(v, a, LABEL_COLUMNS, y++, &g);
+		put_format(a, LABEL_COLUMNS + 2, y++, STYLE_dim, "va 0x%" PRIx64 " pfn 0x%" PRIx32,
+			   g.first->va, g.first->pfn);
+	}
+	return y;
+}
+
 void draw_tlb(const struct view *v, const struct area *a)
 {
 	u32 cpus = v->s->nr[ARRAY_CPU];
 	u32 y = 0;
 
-	if (a->h < 1 + cpus || cpus == 0) {
+	if (v->zoom) {
+		for (u32 cpu = 0; cpu < cpus && y + 2 < a->h; cpu++)
+			y = list_cpu(v, a, y, cpu);
+	} else if (a->h < 1 + cpus || cpus == 0) {
 		draw_short(v, a);
 		y = 1;
 	} else {
