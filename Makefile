@@ -69,10 +69,8 @@ curses_cflags = $(call lazy,curses_cflags,$(PKG_CONFIG) --cflags-only-I ncursesw
 unwind_cflags = $(call lazy,unwind_cflags,$(PKG_CONFIG) --cflags libunwind)
 cjson_cflags = $(call lazy,cjson_cflags,$(PKG_CONFIG) --cflags libcjson)
 check_cflags = $(call lazy,check_cflags,$(PKG_CONFIG) --cflags cmocka vterm)
-libs = $(call require,ncursesw)$(call require,libunwind)$(call require,libcjson)$(libs_found)
-libs_found = $(call lazy,libs_found,$(PKG_CONFIG) --libs ncursesw libunwind libcjson)
-check_libs = $(call require,cmocka)$(call require,vterm)$(check_libs_found)
-check_libs_found = $(call lazy,check_libs_found,$(PKG_CONFIG) --libs cmocka vterm)
+libs = $(call lazy,libs,$(PKG_CONFIG) --libs ncursesw libunwind libcjson)
+check_libs = $(call lazy,check_libs,$(PKG_CONFIG) --libs cmocka vterm)
 
 includes := -I. -Iengine -Itui -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual \
@@ -94,6 +92,16 @@ quiet = @printf '  %-5s %s\n' $(1) $@;
 
 all: $(program)
 
+# Before the first compile: a missing library is said in one line.
+$(O)/found: Makefile
+	@$(call require,ncursesw)$(call require,libunwind)$(call require,libcjson)mkdir -p $(@D) && touch $@
+
+$(O)/found-check: Makefile
+	@$(call require,cmocka)$(call require,vterm)mkdir -p $(@D) && touch $@
+
+$(engine_o) $(tui_o): | $(O)/found
+$(unit:=.o) $(unit_help_o): | $(O)/found-check
+
 $(program): $(engine_o) $(tui_o)
 	$(call quiet,LINK) $(link) $^ $(libs) $(LDLIBS)
 
@@ -109,7 +117,7 @@ $(O)/tests/%.o: file_cflags = $(check_cflags) $(cjson_cflags)
 # cmocka's and libFuzzer's entry points have no prototype to match.
 $(O)/tests/%.o: warnings += -Wno-missing-prototypes
 
-$(O)/%.o: %.c
+$(O)/%.o: %.c Makefile
 	$(call quiet,CC) mkdir -p $(@D) && $(compile)
 
 $(O)/bundled.c: scenarios/embed.sh scenarios $(scenarios)

@@ -54,6 +54,20 @@ int complain(int status, const char *format, ...)
 	return status;
 }
 
+/* A message that says where in a file comes as editors like it: the file first. */
+static int complain_about(const char *file, const struct error *err)
+{
+	size_t len = strlen(file);
+
+	if (strncmp(err->text, file, len) != 0 || err->text[len] != ':')
+		return complain(STATUS_USAGE, "%s: %s", file, err->text);
+	if (err->text[len + 1] < '0' || err->text[len + 1] > '9')
+		return complain(STATUS_USAGE, "%s", err->text);
+	fflush(stdout);
+	fprintf(stderr, "%s\n", err->text);
+	return STATUS_USAGE;
+}
+
 int command_open(const struct options *opt, const char *scenario, enum run_mode mode,
 		 bool invariants, struct run *run)
 {
@@ -66,9 +80,8 @@ int command_open(const struct options *opt, const char *scenario, enum run_mode 
 	memset(run, 0, sizeof(*run));
 	if (ok && run_scenario(run, s, mode, invariants, &err))
 		return STATUS_OK;
-	complain(STATUS_USAGE, "%s", err.text);
 	scenario_free(s);
-	return STATUS_USAGE;
+	return complain_about(scenario, &err);
 }
 
 int command_limits(const struct run *run)

@@ -229,11 +229,11 @@ static bool contains(const char *text, const char *lower)
 
 static bool pattern_matches(struct query *q, u32 i)
 {
-	u32 event = trace_step(q->trace, i)->event;
+	const struct event_info *info = &event_info[trace_step(q->trace, i)->event];
 	char text[512];
 
-	if (contains(event_info[event].name, q->lower) || contains(event_info[event].text, q->lower) ||
-	    contains(event_info[event].why, q->lower))
+	if (contains(info->name, q->lower) || contains(info->text, q->lower) ||
+	    contains(info->why, q->lower))
 		return true;
 	if (q->narrated == MAX_NARRATED) {
 		q->limited = true;

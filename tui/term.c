@@ -265,10 +265,11 @@ static void suspend(void)
 	clearok(curscr, TRUE);
 }
 
-/* The keyboard of an OSC 52 terminal's clipboard; others ignore it. */
+/* To the clipboard of a terminal that knows OSC 52; others ignore it. */
 static void copy(const char *text)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t len = strlen(text);
 
 	fputs("\033]52;c;", stdout);
@@ -293,11 +294,13 @@ static u32 translate(int status, wint_t c)
 		wint_t curses;
 		u32 key;
 	} keys[] = {
-		{ KEY_LEFT, K_LEFT }, { KEY_RIGHT, K_RIGHT }, { KEY_UP, K_UP }, { KEY_DOWN, K_DOWN },
-		{ KEY_HOME, K_HOME }, { KEY_END, K_END }, { KEY_PPAGE, K_PAGE_UP },
-		{ KEY_NPAGE, K_PAGE_DOWN }, { KEY_BTAB, K_BACKTAB }, { KEY_DC, K_DELETE },
-		{ KEY_BACKSPACE, K_BACKSPACE }, { KEY_ENTER, '\r' }, { KEY_F(1), K_F1 },
-		{ KEY_F(10), K_F10 },
+		{ KEY_LEFT, K_LEFT }, { KEY_RIGHT, K_RIGHT },
+		{ KEY_UP, K_UP }, { KEY_DOWN, K_DOWN },
+		{ KEY_HOME, K_HOME }, { KEY_END, K_END },
+		{ KEY_PPAGE, K_PAGE_UP }, { KEY_NPAGE, K_PAGE_DOWN },
+		{ KEY_BTAB, K_BACKTAB }, { KEY_DC, K_DELETE },
+		{ KEY_BACKSPACE, K_BACKSPACE }, { KEY_ENTER, '\r' },
+		{ KEY_F(1), K_F1 }, { KEY_F(10), K_F10 },
 	};
 
 	if (status == OK)

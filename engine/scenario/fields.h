@@ -91,6 +91,14 @@ u32 member_or_self(const struct json *doc, u32 node, const char *key);
 bool is_string(const struct json *doc, u32 node);
 
 /* A message about node, with its place. Always false. */
+/* Where a value stands. */
+static inline struct scn_place place_of(const struct reader *r, u32 node)
+{
+	const struct json_place *at = &r->doc->nodes[node].at;
+
+	return (struct scn_place){ .line = at->line, .column = at->column };
+}
+
 bool read_fail(struct reader *r, u32 node, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same for a word that is not in a table: "WHAT, not "word" (did you mean "name"?)". */

@@ -107,7 +107,7 @@ static bool check_op(struct reader *r, u32 node, void *target)
 {
 	struct scn_op *op = target;
 
-	op->line = r->doc->nodes[node].at.line;
+	op->at = place_of(r, node);
 	if (member_or_self(r->doc, node, "when") == node)
 		op->when.event = NR_EVENTS;
 	if (op->cpu >= r->s->cpus)

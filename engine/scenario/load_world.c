@@ -228,6 +228,7 @@ static bool check_vma(struct reader *r, u32 node, void *target)
 {
 	struct scn_vma *vma = target;
 
+	vma->at = place_of(r, node);
 	if (!page_aligned(r, node, "start", vma->start) || !page_aligned(r, node, "end", vma->end))
 		return false;
 	if (vma->end <= vma->start)
@@ -372,6 +373,7 @@ static bool check_folio(struct reader *r, u32 node, void *target)
 	u32 place = member_or_self(r->doc, node, "pfn");
 	u64 pfn = folio->pfn ? folio->pfn : next_pfn(r->s, folio->order), total = 0;
 
+	folio->at = place_of(r, node);
 	if (!check_name(r, node, folio))
 		return false;
 	for (u32 i = 0; i < r->s->nr_folios; i++)
@@ -425,6 +427,7 @@ static bool check_map(struct reader *r, u32 node, void *target)
 	const struct scn_folio *folio = &r->s->folios[map->folio];
 	u32 pages = 1u << folio->order, place = member_or_self(r->doc, node, "pages");
 
+	map->at = place_of(r, node);
 	if (map->first == NONE) {
 		map->first = 0;
 		map->last = pages - 1;
@@ -472,8 +475,9 @@ static const struct shape slot_shape = { SHAPE(scn_slot, slot_fields), .check = 
 
 static bool check_tlb(struct reader *r, u32 node, void *target)
 {
-	const struct scn_tlb *tlb = target;
+	struct scn_tlb *tlb = target;
 
+	tlb->at = place_of(r, node);
 	if (tlb->cpu >= r->s->cpus)
 		return read_fail(r, member_or_self(r->doc, node, "cpu"),
 				 "expected a CPU within 0..%u", r->s->cpus - 1);

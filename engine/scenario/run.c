@@ -95,7 +95,8 @@ static void script_error(struct runner *r, u32 i)
 	const struct scn_op *op = &r->s->ops[i];
 
 	snprintf(r->err->text, sizeof(r->err->text),
-		 "%s:%u: /script/%u: %s is impossible at step %llu of %s: %s", r->s->file, op->line,
+		 "%s:%u:%u: /script/%u: %s is impossible at step %llu of %s: %s", r->s->file,
+		 op->at.line, op->at.column,
 		 i, op->op->name, (unsigned long long)r->lane->m.steps, r->lane->spec->name,
 		 op->op->needs);
 	r->failed = true;
@@ -163,8 +164,8 @@ static bool script_check(const struct scenario *s, struct error *err)
 		if (!s->ops[i].op->reclaims || s->ops[i].when.event == NR_EVENTS)
 			continue;
 		snprintf(err->text, sizeof(err->text),
-			 "%s:%u: /script/%u/when: %s cannot be triggered inside another operation",
-			 s->file, s->ops[i].line, i, s->ops[i].op->name);
+			 "%s:%u:%u: /script/%u/when: %s cannot be triggered inside another operation",
+			 s->file, s->ops[i].at.line, s->ops[i].at.column, i, s->ops[i].op->name);
 		return false;
 	}
 	return true;

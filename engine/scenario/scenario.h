@@ -20,6 +20,11 @@ struct error {
 	char text[512];
 };
 
+/* Where in the file something stands, for messages that come after loading. */
+struct scn_place {
+	u32 line, column;
+};
+
 enum level { LEVEL_INTRO, LEVEL_CORE, LEVEL_DEEP };
 
 struct scn_device {		/* machine.swap[] */
@@ -44,6 +49,7 @@ struct scn_mm {
 };
 
 struct scn_vma {		/* optional: world.vmas; otherwise made from the maps */
+	struct scn_place at;
 	u32 mm;
 	u64 start, end;
 	u32 flags;		/* enum vma_flag */
@@ -51,6 +57,7 @@ struct scn_vma {		/* optional: world.vmas; otherwise made from the maps */
 };
 
 struct scn_folio {
+	struct scn_place at;
 	char *id;		/* "A"; with count > 1: "A" stands for "A0", "A1", ... */
 	u32 count;		/* consecutive folios of this kind; default 1 */
 	u32 order;
@@ -64,6 +71,7 @@ struct scn_folio {
 };
 
 struct scn_map {
+	struct scn_place at;
 	u32 mm;
 	u64 va;			/* of the first page mapped */
 	u32 folio;		/* index in folios[]; with count > 1 all of them, one after the other */
@@ -79,6 +87,7 @@ struct scn_slot {		/* world.slots[]: counts given by hand */
 };
 
 struct scn_tlb {		/* world.tlbs[]: what CPUs hold, as the PTEs say, unless told otherwise */
+	struct scn_place at;
 	u32 cpu;
 	u32 mm;
 	u64 va;
@@ -94,13 +103,13 @@ struct scn_when {
 };
 
 struct scn_op {
+	struct scn_place at;
 	u32 cpu;
 	const struct op_info *op;	/* ops.h: what to do */
 	u32 mm, folio;		/* NONE unless the operation takes them */
 	u64 va;
 	u32 pages;
 	struct scn_when when;	/* triggered inside the operation before it in the script */
-	u32 line;		/* in the file */
 };
 
 struct scn_say {

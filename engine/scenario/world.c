@@ -46,17 +46,27 @@ u32 scn_folio_state(const struct scenario *s, u32 folio)
 	return first;
 }
 
-static bool fail(struct error *err, const struct scenario *s, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static bool fail(struct error *err, const struct scenario *s, const char *format, ...)
+/* A world that cannot be: where in the file, and why. Always false. */
+static bool fail_at(struct error *err, const struct scenario *s, struct scn_place at,
+		    const char *list, size_t index, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+static bool fail_at(struct error *err, const struct scenario *s, struct scn_place at,
+		    const char *list, size_t index, const char *format, ...)
 {
 	va_list args;
-	int n = snprintf(err->text, sizeof(err->text), "%s: /world: ", s->file);
+	int n = snprintf(err->text, sizeof(err->text), "%.160s:%u:%u: /world/%s/%zu: ", s->file,
+			 at.line, at.column, list, index);
 
 	va_start(args, format);
 	if (n >= 0 && (size_t)n < sizeof(err->text))
 		vsnprintf(err->text + n, sizeof(err->text) - (size_t)n, format, args);
 	va_end(args);
+	return false;
+}
+
+static bool out_of_memory(struct error *err, const struct scenario *s)
+{
+	snprintf(err->text, sizeof(err->text), "%.160s: out of memory", s->file);
 	return false;
 }
 
@@ -82,6 +92,18 @@ static int vma_order(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Until the tables are made, vma->table says where a VMA comes from: world.vmas, or a map. */
+static bool fail_vma(const struct builder *b, const struct vma *vma, const char *text,
+		     struct error *err)
+{
+	const struct scenario *s = b->s;
+	u32 map = vma->table - s->nr_vmas;
+
+	if (vma->table < s->nr_vmas)
+		return fail_at(err, s, s->vmas[vma->table].at, "vmas", vma->table, "%s", text);
+	return fail_at(err, s, s->maps[map].at, "maps", map, "%s", text);
+}
+
 /* Given VMAs, and one for each stretch of adjacent maps outside them. */
 static bool make_vmas(struct builder *b, struct error *err)
 {
@@ -90,12 +112,13 @@ static bool make_vmas(struct builder *b, struct error *err)
 
 	b->vmas = calloc((size_t)s->nr_vmas + s->nr_maps + 1, sizeof(*b->vmas));
 	if (!b->vmas)
-		return fail(err, s, "out of memory");
+		return out_of_memory(err, s);
 	for (u32 i = 0; i < s->nr_vmas; i++)
 		b->vmas[nr++] = (struct vma){ .start = s->vmas[i].start,
 					      .end = s->vmas[i].end,
 					      .pgoff = s->vmas[i].pgoff,
 					      .mm = s->vmas[i].mm,
+					      .table = i,
 					      .flags = s->vmas[i].flags };
 	for (u32 i = 0; i < s->nr_maps; i++) {
 		const struct scn_map *map = &s->maps[i];
@@ -104,6 +127,7 @@ static bool make_vmas(struct builder *b, struct error *err)
 			b->vmas[nr++] =
 				(struct vma){ .start = map->va,
 					      .mm = map->mm,
+					      .table = s->nr_vmas + i,
 					      .flags = VM_WRITE,
 					      .end = map->va + map_pages(s, map) * PAGE_SIZE,
 					      .pgoff = map->va >> PAGE_SHIFT };
@@ -114,8 +138,8 @@ static bool make_vmas(struct builder *b, struct error *err)
 		struct vma *last = out ? &b->vmas[out - 1] : NULL;
 
 		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start < last->end)
-			return fail(err, s, "two mappings or VMAs of mm \"%s\" overlap at 0x%llx",
-				    s->mms[last->mm].id, (unsigned long long)b->vmas[i].start);
+			return fail_vma(b, &b->vmas[i], "expected addresses of its own: another "
+					"mapping of the same mm reaches into it", err);
 		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start == last->end &&
 		    !s->nr_vmas)
 			last->end = b->vmas[i].end;
@@ -135,12 +159,12 @@ static bool make_tables(struct builder *b, struct error *err)
 		max += (size_t)(((b->vmas[i].end - 1) >> PMD_SHIFT) -
 				(b->vmas[i].start >> PMD_SHIFT) + 1);
 	if (max > 1u << 20)
-		return fail(err, b->s,
-			    "the VMAs need %zu page tables, at most 1048576 are possible", max);
+		return fail_vma(b, &b->vmas[b->nr_vmas - 1],
+				"expected at most 1048576 page tables in all", err);
 	b->ranges = calloc(max + 1, sizeof(*b->ranges));
 	b->range_mm = calloc(max + 1, sizeof(*b->range_mm));
 	if (!b->ranges || !b->range_mm)
-		return fail(err, b->s, "out of memory");
+		return out_of_memory(err, b->s);
 	for (u32 i = 0; i < b->nr_vmas; i++) {
 		struct vma *vma = &b->vmas[i];
 		u64 range = vma->start >> PMD_SHIFT, end = (vma->end - 1) >> PMD_SHIFT;
@@ -312,14 +336,15 @@ static bool place_folios(struct builder *b, struct error *err)
 	bool ok = true;
 
 	if (!sorted)
-		return fail(err, s, "out of memory");
+		return out_of_memory(err, s);
 	for (u32 n = 0; n < s->nr_folios; n++)
 		sorted[n] = &s->folios[n];
 	qsort(sorted, s->nr_folios, sizeof(*sorted), pfn_order);
 	for (u32 n = 0; n < s->nr_folios && ok; n++) {
 		if (sorted[n]->pfn < end)
-			ok = fail(err, s, "folio \"%s\" starts inside another at page frame 0x%x",
-				  sorted[n]->id, sorted[n]->pfn);
+			ok = fail_at(err, s, sorted[n]->at, "folios", (size_t)(sorted[n] - s->folios),
+				     "expected free page frames: 0x%x is inside \"%s\"",
+				     sorted[n]->pfn, sorted[n - 1]->id);
 		for (u32 k = 0; k < sorted[n]->count && ok; k++) {
 			place_folio(b, sorted[n], i++, k, page);
 			page += 1u << sorted[n]->order;
@@ -362,8 +387,9 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 	u64 *pte = WRITABLE(u64, b, state_pte, va_pte(b->state, map->mm, va));
 
 	if (*pte)
-		return fail(err, b->s, "address 0x%llx of mm \"%s\" is mapped twice",
-			    (unsigned long long)va, b->s->mms[map->mm].id);
+		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
+			       "expected a free address: \"%s\" maps 0x%llx already",
+			       b->s->mms[map->mm].id, (unsigned long long)va);
 	*pte = make_pte(b->arch->pte, map, folio->pfn + n);
 	if (folds(b, map, va, folio->pfn + n, n))
 		*pte = b->arch->pte->mkcont(*pte);
@@ -398,11 +424,10 @@ static bool place_index(struct builder *b, const struct scn_map *map, u32 i, u64
 				WRITABLE(struct vma, b, state_vma, v)->anon_vma = folio->anon_vma;
 	}
 	if (vma->pgoff + pgoff - map->first != folio->index)
-		return fail(err, b->s,
-			    "the mapping at 0x%llx of mm \"%s\" shows folio \"%s\" at another "
-			    "offset than before; give world.vmas with a pgoff",
-			    (unsigned long long)va, b->s->mms[map->mm].id,
-			    b->s->folios[map->folio].id);
+		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
+			       "expected folio \"%s\" at the offset where it is mapped already "
+			       "(a VMA in world.vmas may have a pgoff)",
+			       b->s->folios[map->folio].id);
 	return true;
 }
 
@@ -490,12 +515,14 @@ static bool place_tlb(struct machine *m, const struct scenario *s, const struct 
 	u32 pte = va_pte(m->s, spec->mm, va), entry;
 
 	if (pte == NONE || !m->arch->pte->accessible(m->pte[pte]))
-		return fail(err, s, "tlbs: mm \"%s\" maps nothing at 0x%llx", s->mms[spec->mm].id,
-			    (unsigned long long)va);
+		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
+			       "expected a mapped address: \"%s\" maps nothing at 0x%llx",
+			       s->mms[spec->mm].id, (unsigned long long)va);
 	entry = tlb_find(m->s, spec->cpu, spec->mm, va);
 	if (entry == NONE && m->cpu[spec->cpu].nr_tlb == m->s->nr_tlb)
-		return fail(err, s, "tlbs: CPU %u would hold more than machine.tlb_entries = %u",
-			    spec->cpu, s->tlb_entries);
+		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
+			       "expected at most %u translations on CPU %u (machine.tlb_entries)",
+			       s->tlb_entries, spec->cpu);
 	if (entry == NONE)
 		entry = tlb_fill(m, spec->cpu, pte);
 	set_flag(m, entry, TLB_WRITABLE, spec->writable);
@@ -543,7 +570,7 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 	if (ok) {
 		set_shape(&b, &shape);
 		*words = calloc(shape.words, sizeof(u32));
-		ok = *words || fail(err, s, "out of memory");
+		ok = *words || out_of_memory(err, s);
 	}
 	if (ok) {
 		b.state = (struct mm_state *)(void *)*words;

@@ -21,8 +21,8 @@ ends() {
 		fail "$* says nothing" "$(cat "$dir/err")"
 	elif [[ $want -eq 2 && ($lines -ne 1 || -s $dir/out) ]]; then
 		fail "$* prints one line on stderr and no data" "$(cat "$dir/err" "$dir/out")"
-	elif [[ $want -eq 2 ]] && ! grep -q '^folioscope: ' "$dir/err"; then
-		fail "$* says who speaks" "$(cat "$dir/err")"
+	elif [[ $want -eq 2 ]] && ! grep -qE '^(folioscope: |[^ :]+:[0-9]+:)' "$dir/err"; then
+		fail "$* says who speaks, or where" "$(cat "$dir/err")"
 	else
 		pass "$* ends with $want"
 	fi

@@ -15,6 +15,7 @@ none() {
 	if [[ -z $found ]]; then pass "$what"; else fail "$what" "$found"; fi
 }
 none "no paths of one machine" '/(work|root|home)/[a-z]|/tmp/[a-z]*(src|brief|build)'
+none "nothing about how it was made" -i '\b(issue #?[0-9]+|language model|assistant|AI|LLM)\b'
 none "no open ends" '\b(TODO|FIXME|XXX|HACK)\b'
 none "no white space at line ends" '[[:space:]]+$'
 crlf=$(printf '\r')

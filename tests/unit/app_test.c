@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <vterm.h>
 
 #include "explore.h"
 #include "pane.h"
@@ -440,6 +441,59 @@ static void test_changes_are_marked(void **state)
 	assert_shows(app, "bits, page");
 }
 
+/* A terminal that is sent the ANSI form shows the canvas, cell by cell. */
+static void assert_terminal_shows(const struct canvas *c, const char *ansi)
+{
+	VTerm *vt = vterm_new((int)c->h, (int)c->w);
+	VTermScreen *vs = vterm_obtain_screen(vt);
+
+	vterm_set_utf8(vt, 1);
+	vterm_screen_reset(vs, 1);
+	for (; *ansi; ansi++) {
+		if (*ansi == '\n' && !ansi[1])
+			break;
+		if (*ansi == '\n')
+			vterm_input_write(vt, "\r", 1);
+		vterm_input_write(vt, ansi, 1);
+	}
+	for (u32 i = 0; i < c->w * c->h; i++) {
+		VTermPos pos = { .row = (int)(i / c->w), .col = (int)(i % c->w) };
+		const struct style_info *style = &style_infos[c->cell[i].style];
+		VTermScreenCell cell;
+
+		assert_true(vterm_screen_get_cell(vs, pos, &cell));
+		if (c->cell[i].rune == ' ')
+			continue;
+		assert_int_equal(cell.chars[0], c->cell[i].rune);
+		assert_int_equal(cell.attrs.bold, !!(style->attrs & ATTR_BOLD));
+		assert_int_equal(cell.attrs.reverse, !!(style->attrs & ATTR_REVERSE));
+		assert_int_equal(cell.attrs.underline, !!(style->attrs & ATTR_UNDERLINE));
+	}
+	vterm_free(vt);
+}
+
+static void test_ansi_in_a_terminal(void **state)
+{
+	struct app *app = app_of(state);
+
+	for (u32 i = 0; i < 40; i++) {
+		struct canvas c;
+		char *text = NULL;
+		size_t size;
+		FILE *f = open_memstream(&text, &size);
+
+		app_keys(app, "17s");
+		assert_true(canvas_init(&c, i % 2 ? 80 : 160, i % 2 ? 24 : 48));
+		c.ascii = i % 3 == 0;
+		app_draw(app, &c);
+		canvas_print_ansi(&c, f, i % 4 < 2);
+		fclose(f);
+		assert_terminal_shows(&c, text);
+		free(text);
+		canvas_free(&c);
+	}
+}
+
 static u32 next_random(u64 *seed)
 {
 	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
@@ -519,6 +573,7 @@ int main(void)
 		APP_TEST(test_reopen),
 		APP_TEST(test_screen_says_where),
 		APP_TEST(test_changes_are_marked),
+		APP_TEST(test_ansi_in_a_terminal),
 		APP_TEST(test_any_key_any_size),
 		APP_TEST(test_every_size),
 	};

@@ -92,6 +92,26 @@ static void draw_device(const struct view *v, const struct area *a, u32 y, u32 s
 		   c->locked ? " locked" : "");
 }
 
+/* Too many for a figure each: "0..95 1  96..511 0", numbered like the folio's pages. */
+static void put_slot_runs(const struct view *v, const struct area *a, u32 x, u32 slot, u32 nr)
+{
+	for (u32 i = 0, first = 0; i < nr && x < a->w; first = i) {
+		const struct slot *s = state_slot(v->s, slot + first);
+		bool changed = false;
+		char count[16];
+
+		for (; i < nr && state_slot(v->s, slot + i)->count == s->count &&
+		       state_slot(v->s, slot + i)->kind == s->kind; i++)
+			changed |= view_changed_any(v, state_slot(v->s, slot + i), sizeof(*s));
+		if (changed)
+			put_mark(a, 0, true);
+		x = put_format(a, x, 0, STYLE_dim, "%" PRIu32 "..%" PRIu32 " ", first, i - 1);
+		snprintf(count, sizeof(count), "%" PRIu32, s->count);
+		x = put_text(a, x, 0, changed ? STYLE_changed : STYLE_normal,
+			     s->kind == SLOT_FREE ? "free" : count) + 2;
+	}
+}
+
 /* The slots' counts in as many rows as there are; returns how many rows. */
 static u32 draw_slots(const struct view *v, const struct area *a, u32 x, u32 slot, u32 nr)
 {
@@ -101,10 +121,12 @@ static u32 draw_slots(const struct view *v, const struct area *a, u32 x, u32 slo
 	u32 rows = a->h > 1 ? a->h - 1 : 1;
 	u32 shown = 0, y;
 
+	if (end <= x || nr > (end - x) * rows) {
+		put_slot_runs(v, a, x, slot, nr);
+		return 1;
+	}
 	for (y = 0; y < rows && shown < nr; y++)
 		shown += put_counts(v, a, x, y, end, slot + shown, nr - shown, spaced);
-	if (shown < nr && end > x + 2)
-		put_text(a, end - 2, y - 1, STYLE_dim, "..");
 	put_right(a, x, 0, STYLE_dim, kind);
 	return y;
 }
