@@ -49,15 +49,14 @@ struct scn_mm {
 };
 
 struct scn_vma {		/* optional: world.vmas; otherwise made from the maps */
-	struct scn_place at;
 	u32 mm;
 	u64 start, end;
 	u32 flags;		/* enum vma_flag */
 	u64 pgoff;		/* default start >> 12 */
+	struct scn_place at;
 };
 
 struct scn_folio {
-	struct scn_place at;
 	char *id;		/* "A"; with count > 1: "A" stands for "A0", "A1", ... */
 	u32 count;		/* consecutive folios of this kind; default 1 */
 	u32 order;
@@ -68,16 +67,17 @@ struct scn_folio {
 	u32 pins, refs;		/* FOLL_PIN pins; plain extra references */
 	u32 device;		/* NONE: not in the swap cache */
 	u32 slot;		/* offset of the first slot on it */
+	struct scn_place at;
 };
 
 struct scn_map {
-	struct scn_place at;
 	u32 mm;
 	u64 va;			/* of the first page mapped */
 	u32 folio;		/* index in folios[]; with count > 1 all of them, one after the other */
 	u32 first, last;	/* pages of the folio, inclusive; default all */
 	bool write, young, dirty, soft_dirty, uffd, exclusive;
 	bool fold;		/* arm64: contpte where aligned; default true */
+	struct scn_place at;
 };
 
 struct scn_slot {		/* world.slots[]: counts given by hand */
@@ -87,12 +87,12 @@ struct scn_slot {		/* world.slots[]: counts given by hand */
 };
 
 struct scn_tlb {		/* world.tlbs[]: what CPUs hold, as the PTEs say, unless told otherwise */
-	struct scn_place at;
 	u32 cpu;
 	u32 mm;
 	u64 va;
 	u32 pages;		/* default 1 */
 	s32 writable, dirty;	/* -1: as the PTE */
+	struct scn_place at;
 };
 
 struct scn_when {
@@ -103,13 +103,13 @@ struct scn_when {
 };
 
 struct scn_op {
-	struct scn_place at;
 	u32 cpu;
 	const struct op_info *op;	/* ops.h: what to do */
 	u32 mm, folio;		/* NONE unless the operation takes them */
 	u64 va;
 	u32 pages;
 	struct scn_when when;	/* triggered inside the operation before it in the script */
+	struct scn_place at;
 };
 
 struct scn_say {
