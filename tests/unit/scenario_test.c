@@ -388,7 +388,7 @@ static void check_script(const struct scenario *s)
 	assert_int_equal(s->ops[0].mm, 1);
 	assert_int_equal(s->ops[0].va, 0x10000);
 	assert_int_equal(s->ops[0].pages, 16);
-	assert_int_equal(s->ops[0].line, 5);
+	assert_int_equal(s->ops[0].at.line, 5);
 	assert_int_equal(s->ops[1].cpu, 3);
 	assert_int_equal(s->ops[1].folio, 0);
 	assert_int_equal(s->ops[1].when.event, EV_try_to_unmap_one);
