@@ -11,7 +11,7 @@ refused() {
 	status=$?
 	[[ $status -eq 2 ]] || { echo "exit status $status"; return 1; }
 	[[ ! -s $O/tests/bad.out ]] || { echo "data on standard output"; return 1; }
-	[[ $(wc -l <<<"$out") -eq 1 && $out =~ ^folioscope:\ tests/bad/[^:]+:[0-9]+:[0-9]+:\ / ]] || {
+	[[ $(wc -l <<<"$out") -eq 1 && $out =~ ^tests/bad/[^:]+:[0-9]+:[0-9]+:\ / ]] || {
 		echo "$out"
 		return 1
 	}

@@ -36,8 +36,8 @@ static void print_text(struct printer *p)
 	printf("%s%-*s %*" PRIu32 "%s %s%-*s%s  %s%s\n", paint->dim, p->lane_width,
 	       p->lane->spec->name, p->step_width, p->c.pos, paint->off, paint->bold,
 	       p->function_width, function_name(cursor_path(&p->c), 0), paint->off,
-	       narrate(&p->c, &p->names, text, sizeof(text)),
-	       p->lane->spec->kernel->proposed ? " (proposed)" : "");
+	       p->lane->spec->kernel->proposed ? "(proposed) " : "",
+	       narrate(&p->c, &p->names, text, sizeof(text)));
 }
 
 static void print_change(void *ctx, const struct change *change)

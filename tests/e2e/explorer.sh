@@ -93,6 +93,7 @@ suspends() {
 		[[ $(stty_now) == "$(cat "$dir/before")" ]]
 }
 stty_now() {
+	rm -f "$dir/stopped"
 	type_line "stty -g >$dir/stopped; clear"
 	until_ test -s "$dir/stopped" >&2 && cat "$dir/stopped"
 }
