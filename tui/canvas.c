@@ -21,12 +21,11 @@ static const struct {
 	{ RUNE_VLINE, '|' },
 	{ RUNE_TEE_DOWN, '+' },
 	{ RUNE_TEE_UP, '+' },
-	{ RUNE_CROSS, '+' },
-	{ RUNE_TOP_LEFT, '+' },
-	{ RUNE_BOTTOM_LEFT, '\\' },
 	{ RUNE_BLOCK, '=' },
 	{ RUNE_LIGHT, '.' },
-	{ RUNE_ARROW, '>' },
+	/* what titles are written with */
+	{ 0x2013, '-' }, { 0x2014, '-' }, { 0x2018, '\'' }, { 0x2019, '\'' },
+	{ 0x201c, '"' }, { 0x201d, '"' }, { 0x2026, '.' }, { 0x2212, '-' },
 };
 
 static u32 in_repertoire(u32 rune, bool ascii)
@@ -208,16 +207,6 @@ void put_fill(const struct area *a, u32 x, u32 y, u32 w, enum style style, u32 r
 {
 	for (u32 i = 0; i < w && x + i < a->w; i++)
 		put_rune(a, x + i, y, style, rune);
-}
-
-void put_style(const struct area *a, u32 x, u32 y, u32 w, enum style style)
-{
-	for (u32 i = 0; i < w && x + i < a->w; i++) {
-		struct cell *cell = cell_at(a, x + i, y);
-
-		if (cell)
-			cell->style = (u8)style;
-	}
 }
 
 u32 put_text(const struct area *a, u32 x, u32 y, enum style style, const char *text)

@@ -6,7 +6,7 @@
  *   area    a rectangle of it: what a pane draws into; everything is clipped to it
  *
  * Runes come from a small repertoire, each one column wide: ASCII, Latin letters,
- * and the boxes, blocks and arrows of runes[] in canvas.c. Anything else becomes '?'.
+ * and the lines, blocks and quotes of runes[] in canvas.c. Anything else becomes '?'.
  * An ASCII canvas takes their ASCII stand-ins, as wide as the original.
  */
 #ifndef CANVAS_H
@@ -78,8 +78,6 @@ u32 put_cut(const struct area *a, u32 x, u32 y, u32 end, enum style style, const
 u32 put_wrapped(const struct area *a, u32 x, u32 y, enum style style, const char *text);
 void put_rune(const struct area *a, u32 x, u32 y, enum style style, u32 rune);
 void put_fill(const struct area *a, u32 x, u32 y, u32 w, enum style style, u32 rune);
-/* Give cells another style. */
-void put_style(const struct area *a, u32 x, u32 y, u32 w, enum style style);
 
 /* Columns of a text. */
 u32 text_width(const char *text);
@@ -90,11 +88,7 @@ u32 text_rows(const char *text, u32 width);
 #define RUNE_VLINE	0x2502
 #define RUNE_TEE_DOWN	0x252c
 #define RUNE_TEE_UP	0x2534
-#define RUNE_CROSS	0x253c
 #define RUNE_BLOCK	0x2588
 #define RUNE_LIGHT	0x2591
-#define RUNE_ARROW	0x2192
-#define RUNE_TOP_LEFT	0x250c
-#define RUNE_BOTTOM_LEFT 0x2514
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <unistd.h>
-
 #include "cmd.h"
 #include "pane.h"
 #include "scenario/suggest.h"
@@ -47,6 +45,8 @@ static int explore(const struct options *opt, const struct run *run)
 	if (status != STATUS_OK)
 		return status;
 	status = term_run(&app, &term);
+	if (status == STATUS_INTERNAL)
+		complain(status, "the terminal could not be used");
 	app_close(&app);
 	return status;
 }
@@ -57,7 +57,7 @@ int cmd_explore(const struct options *opt)
 	struct run run;
 	int status;
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+	if (!term_usable())
 		return opt->nr_args ? cmd_run(opt) : cmd_list(opt);
 	status = command_open(opt, scenario, RUN_RECORD, false, &run);
 	if (status != STATUS_OK)

@@ -20,20 +20,26 @@ static u32 phase_at(const struct app *app, u32 tick)
 	return tick && phase < NR_PHASES ? phase : PHASE_start;
 }
 
-/* "page 3/16" or "" */
+/* "page 3/16", "folio A1  page 3/16" or "", with two blanks after it */
 static void page_text(const struct app *app, char *buf, size_t size)
 {
 	struct align_group g = align_group(app->run->align, app->tick);
 	const struct mm_state *s = app->cursor[0].live;
 	const struct folio *f;
+	char name[32];
+	size_t len;
 
 	buf[0] = '\0';
 	if (!app->tick || g.folio >= s->nr[ARRAY_FOLIO])
 		return;
 	f = state_folio(s, g.folio);
+	if (s->nr[ARRAY_FOLIO] > 1)
+		snprintf(buf, size, "folio %.16s  ",
+			 app->names.folio(app->names.ctx, g.folio, name));
+	len = strlen(buf);
 	if (g.page != NONE && g.page - f->page < folio_nr_pages(f))
-		snprintf(buf, size, "page %" PRIu32 "/%" PRIu32 "  ", g.page - f->page + 1,
-			 folio_nr_pages(f));
+		snprintf(buf + len, size - len, "page %" PRIu32 "/%" PRIu32 "  ",
+			 g.page - f->page + 1, folio_nr_pages(f));
 }
 
 void draw_header(const struct lane_set *set, const struct area *a)
@@ -42,7 +48,7 @@ void draw_header(const struct lane_set *set, const struct area *a)
 	const struct scenario *s = app->run->scenario;
 	const struct cursor *c = app_cursor(app, set->lane[0]);
 	u32 nr_ticks = align_nr_ticks(app->run->align);
-	char page[32], where[128];
+	char page[64], where[160];
 	u32 x, end;
 
 	page_text(app, page, sizeof(page));
@@ -149,9 +155,8 @@ void draw_title(const struct lane_set *set, u32 i, const struct area *a)
 
 void draw_phase_rule(const struct lane_set *set, const struct area *a)
 {
-	enum style style = set->app->focus == PANE_text ? STYLE_focus : STYLE_label;
 	u32 phase = phase_at(set->app, set->app->tick);
-	u32 x = put_text(a, 1, 0, style, phase_names[phase]);
+	u32 x = put_focus(a, 0, phase_names[phase], set->app->focus == PANE_text);
 
 	x = put_text(a, x, 0, STYLE_dim, ": ");
 	x = put_cut(a, x, 0, a->w - 1, STYLE_dim, phase_texts[phase]);
@@ -224,7 +229,7 @@ void draw_tiny(const struct lane_set *set, const struct area *a)
 {
 	const struct app *app = set->app;
 	const struct cursor *c = app_cursor(app, set->lane[0]);
-	char text[640], page[32];
+	char text[640], page[64];
 	struct area rest = area_part(a, 0, 1, a->w, a->h > 2 ? a->h - 2 : 0);
 
 	page_text(app, page, sizeof(page));

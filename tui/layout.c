@@ -86,7 +86,7 @@ static void deal_screen(const struct lane_set *set, struct layout *l, u32 h)
 	l->track = h >= 12;
 	l->rows[PANE_text] = h < 12 ? 2 : h < 18 ? 3 : h < 22 ? 4 : h < 28 ? 5 : h < TALL ? 6 : 7;
 	if (h >= 22)
-		l->rows[PANE_counts] = h >= TALL + 6 && set->nr < 3 ? 2 * band : band;
+		l->rows[PANE_counts] = h >= (set->nr < 3 ? TALL + 6 : 56) ? 2 * band : band;
 }
 
 struct layout layout_screen(const struct lane_set *set, u32 w, u32 h)
@@ -137,9 +137,20 @@ struct view view_of(const struct app *app, u32 lane, enum pane_id pane)
 	return v;
 }
 
+u32 put_focus(const struct area *a, u32 y, const char *label, bool focus)
+{
+	struct canvas *c = a->canvas;
+
+	if (focus && !c->cursor_y && y < a->h && a->w > 1) {
+		c->cursor_x = a->x + 1;
+		c->cursor_y = a->y + y;
+	}
+	return put_text(a, 1, y, focus ? STYLE_focus : STYLE_label, label);
+}
+
 void put_label(const struct view *v, const struct area *a, u32 y, const char *label)
 {
-	put_text(a, 1, y, v->app->focus == v->pane ? STYLE_focus : STYLE_label, label);
+	put_focus(a, y, label, v->app->focus == v->pane);
 }
 
 void put_mark(const struct area *a, u32 y, bool changed)
@@ -222,7 +233,7 @@ static void draw_count_rows(const struct lane_set *set, const struct area *a)
 	if (!zoom)
 		put_rule(set, a, true);
 	draw_counts(set, a, zoom);
-	put_text(a, 1, 0, focus ? STYLE_focus : STYLE_label, "counts");
+	put_focus(a, 0, "counts", focus);
 }
 
 static void draw_text_rows(const struct lane_set *set, const struct area *a, bool divided)

@@ -130,7 +130,7 @@ const struct option_info option_infos[] = {
 	  .commands = FOR(RUN) | FOR(COUNTS) | FOR(STATE) | FOR(SCREEN) | FOR(PTE),
 	  .text = "text, or what else the command can print" },
 	{ .name = "color", .arg = "WHEN", .set = set_color, SET(color),
-	  .text = "auto, always or never; NO_COLOR in the environment means never" },
+	  .text = "auto, always or never; auto obeys NO_COLOR" },
 	{ .name = "ascii", .set = set_flag, SET(ascii), .text = "no character outside ASCII" },
 	{ .name = "help", .letter = 'h', .set = set_flag, SET(help),
 	  .text = "print this help, or a command's, and exit" },
@@ -331,7 +331,7 @@ bool options_color(const struct options *opt)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	if (opt->color == COLOR_NEVER || (no_color && *no_color))
-		return false;
-	return opt->color == COLOR_ALWAYS || isatty(STDOUT_FILENO);
+	if (opt->color != COLOR_AUTO)
+		return opt->color == COLOR_ALWAYS;
+	return !(no_color && *no_color) && isatty(STDOUT_FILENO);
 }

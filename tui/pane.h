@@ -54,7 +54,11 @@ extern const struct pane panes[NR_PANES];
 
 struct view view_of(const struct app *app, u32 lane, enum pane_id pane);
 
-/* The label of the pane's first row, marked when the pane has the focus. */
+/*
+ * A pane's label, marked when the pane has the focus: reversed, and with the terminal's
+ * cursor on it, hidden, for magnifiers and screen readers. Returns the column after it.
+ */
+u32 put_focus(const struct area *a, u32 y, const char *label, bool focus);
 void put_label(const struct view *v, const struct area *a, u32 y, const char *label);
 void put_mark(const struct area *a, u32 y, bool changed);
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <term.h>
+#include <termcap.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -376,6 +376,14 @@ static u32 wait_for_effects(struct app *app, int *ended_by)
 	if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL) && !(fds[0].revents & POLLIN))
 		effects |= EFFECT_QUIT;
 	return effects;
+}
+
+bool term_usable(void)
+{
+	const char *name = getenv("TERM");
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && name && *name &&
+	       tgetent(NULL, name) == 1 && tgetstr("cm", NULL);
 }
 
 int term_run(struct app *app, const struct term_options *options)

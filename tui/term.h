@@ -17,6 +17,9 @@ struct term_options {
 	bool ascii;		/* also in a UTF-8 locale */
 };
 
+/* Can this be a full screen: standard input and output on a terminal that can move its cursor? */
+bool term_usable(void);
+
 /* Explore until the user leaves or a signal ends it: an exit status, or 128 + signal. */
 int term_run(struct app *app, const struct term_options *options);
 

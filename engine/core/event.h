@@ -28,7 +28,7 @@ struct event_info {
 	const char *name;	/* "try_to_unmap_one", "pte_cleared" */
 	const char *file;	/* functions: the kernel file; else NULL */
 	enum fidelity fidelity;
-	const char *text;	/* what: a sentence with {page} {nr} ... holes, see trace/narrate.h */
+	const char *text;	/* what: a sentence with holes, see trace/narrate.h */
 	const char *why;	/* why; may be "" */
 };
 

@@ -7,8 +7,9 @@
 const struct kernel kernels[] = {
 	{ .name = "7.3", .release = "Linux 7.3.4",
 	  .anon_batch = ANON_SINGLE, .max_swapfiles = 24, .nr_device_types = 3 },
-	{ .name = "7.3+anon-batch", .release = "Linux 7.3.4 + \"Optimize anonymous swapbacked large folio "
-	  "unmapping\" (2026-07-23), reconstructed", .proposed = true,
+	{ .name = "7.3+anon-batch", .proposed = true,
+	  .release = "Linux 7.3.4 + \"Optimize anonymous swapbacked large folio unmapping\" "
+		     "(2026-07-23), reconstructed",
 	  .anon_batch = ANON_RUN, .max_swapfiles = 24, .nr_device_types = 3 },
 };
 const u32 nr_kernels = NR_OF(kernels);

@@ -9,7 +9,7 @@
 #include "core/types.h"
 
 enum anon_batch {
-	ANON_SINGLE,		/* folio_unmap_pte_batch() returns 1 for anonymous swap-backed folios */
+	ANON_SINGLE,		/* anonymous swap-backed folios: one PTE a turn */
 	ANON_RUN,		/* the posted series: one run, sub-batches of equal AnonExclusive */
 };
 

@@ -102,7 +102,7 @@ static inline void count(struct machine *m, enum counter counter, u32 nr)
 	put64(m, &m->s->count[counter], m->s->count[counter] + nr);
 }
 
-/* Close a step: what was put since the last one happened in it. page is an index in page[], or NONE. */
+/* Close a step: all put since the last one happened in it. page: in page[], or NONE. */
 static inline void step(struct machine *m, enum event event, u32 page, u32 arg)
 {
 	m->steps++;

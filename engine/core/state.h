@@ -50,7 +50,7 @@ struct folio {
 	u32 entire_mapcount;	/* PMD mappings */
 	u32 nr_pages_mapped;	/* pages with a PTE mapping; + ENTIRELY_MAPPED */
 	u32 pincount;		/* FOLL_PIN pins */
-	u32 gup;		/* references held by nobody else here: pins, FOLL_GET, speculative */
+	u32 gup;		/* references of others: pins, FOLL_GET, speculative */
 	u32 swap;		/* first slot index while in the swap cache, else NONE */
 	u32 page;		/* its first page in page[] */
 	u32 anon_vma;

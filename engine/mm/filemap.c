@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a folio meets in mm/filemap.c and mm/page-writeback.c: its lock, its dirty and writeback flags. */
+/* mm/filemap.c and mm/page-writeback.c: a folio's lock, its dirty and writeback flags. */
 #include "mm/internal.h"
 
 /* mm/filemap.c:folio_unlock */

@@ -30,12 +30,14 @@ static inline u32 vma_idx(const struct machine *m, const struct vma *vma)
 	return (u32)(vma - m->vma);
 }
 
-static inline void folio_set_flag(struct machine *m, const struct folio *folio, enum folio_flag flag)
+static inline void folio_set_flag(struct machine *m, const struct folio *folio,
+				  enum folio_flag flag)
 {
 	put(m, &folio->flags, folio->flags | 1u << flag);
 }
 
-static inline void folio_clear_flag(struct machine *m, const struct folio *folio, enum folio_flag flag)
+static inline void folio_clear_flag(struct machine *m, const struct folio *folio,
+				    enum folio_flag flag)
 {
 	put(m, &folio->flags, folio->flags & ~(1u << flag));
 }
@@ -87,7 +89,8 @@ struct page_vma_mapped_walk {
 
 /* Where the VMA would map the folio's first page; *end one past the last. */
 u64 vma_address(const struct vma *vma, const struct folio *folio, u64 *end);
-void page_vma_mapped_walk_start(struct machine *m, const struct page_vma_mapped_walk *pvmw, u32 flags);
+void page_vma_mapped_walk_start(struct machine *m, const struct page_vma_mapped_walk *pvmw,
+				u32 flags);
 void page_vma_mapped_walk_done(struct machine *m);
 /* The page that the walk stands on, in page[]. */
 u32 walk_page(const struct machine *m, const struct page_vma_mapped_walk *pvmw);
@@ -104,16 +107,18 @@ __mirrored void try_to_unmap(struct machine *m, const struct folio *folio, u32 f
 __mirrored void rmap_walk(struct machine *m, const struct folio *folio, u32 flags);
 __mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio, u32 flags);
 __mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *folio);
-__mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio, const struct vma *vma,
-				 u32 flags);
+__mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
+				 const struct vma *vma, u32 flags);
 __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *folio,
 				     const struct page_vma_mapped_walk *pvmw, pte_t pteval);
 __mirrored u32 ttu_anon_folio(struct machine *m, const struct folio *folio, const struct vma *vma,
 			      u32 page, u32 pte, pte_t pteval, u32 nr);
 __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio *folio, u32 mm,
 					  u32 page, u32 pte, pte_t pteval, u32 nr);
-__mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr);
-__mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start, u64 end);
+__mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
+				       u32 nr);
+__mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start,
+					  u64 end);
 __mirrored void try_to_unmap_flush(struct machine *m);
 __mirrored void try_to_unmap_flush_dirty(struct machine *m);
 __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm);
@@ -131,14 +136,15 @@ u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte,
 
 /* --- mm/huge_memory.c, mm/memory.c ---------------------------------------- */
 
-__mirrored void deferred_split_folio(struct machine *m, const struct folio *folio, bool partially_mapped);
+__mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,
+				     bool partially_mapped);
 __mirrored const struct folio *vm_normal_folio(struct machine *m, pte_t pteval);
 
 /* --- mm/madvise.c --------------------------------------------------------- */
 
 __mirrored void madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
-__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma, u64 addr,
-						  u64 end);
+__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
+						  u64 addr, u64 end);
 
 /* --- mm/vmscan.c ---------------------------------------------------------- */
 
@@ -169,7 +175,8 @@ __mirrored bool alloc_swap_scan_cluster(struct machine *m, const struct swap_dev
 					const struct folio *folio);
 /* false: nothing raised */
 __mirrored bool folio_dup_swap(struct machine *m, const struct folio *folio, u32 page);
-__mirrored bool folio_dup_swap_pages(struct machine *m, const struct folio *folio, u32 page, u32 nr);
+__mirrored bool folio_dup_swap_pages(struct machine *m, const struct folio *folio, u32 page,
+				     u32 nr);
 __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio);

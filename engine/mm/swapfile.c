@@ -111,7 +111,7 @@ static bool swap_alloc_fast(struct machine *m, const struct folio *folio)
 	return false;
 }
 
-/* mm/swapfile.c:cluster_alloc_swap_entry: first a cluster of this order with room, then a free one */
+/* mm/swapfile.c:cluster_alloc_swap_entry: a cluster of this order with room, or a free one */
 __mirrored bool cluster_alloc_swap_entry(struct machine *m, const struct swap_device *si,
 					 const struct folio *folio)
 {

@@ -69,7 +69,7 @@ __mirrored enum pageout pageout(struct machine *m, const struct folio *folio)
 	return PAGE_SUCCESS;
 }
 
-/* mm/vmscan.c:__remove_mapping, folios in the swap cache. The refcount is read before the dirty flag. */
+/* mm/vmscan.c:__remove_mapping, folios in the swap cache. Refcount first, dirty second. */
 __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
 {
 	u32 expected = 1 + folio_nr_pages(folio);

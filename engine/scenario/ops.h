@@ -18,7 +18,7 @@ struct op_info {
 	u32 may;		/* and those it may have */
 	const char *text;	/* one line for help and documentation */
 	bool reclaims;		/* walks page tables itself: cannot be triggered inside another */
-	/* NULL: always. Else what must hold when it runs, and in words; a script error otherwise. */
+	/* What must hold when it runs, and in words; NULL: it always may. */
 	bool (*possible)(const struct machine *m, const struct scn_op *op);
 	const char *needs;
 	/* Object arguments are state indices here: run.c has translated the folio. */

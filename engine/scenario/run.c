@@ -35,8 +35,8 @@ bool when_matches(const struct scenario *scenario, const struct mm_state *s,
 		return false;
 	if (when->page != NONE && page - state_folio(s, folio)->page != when->page)
 		return false;
-	return when->folio == NONE || folio - scn_folio_state(scenario, when->folio) <
-					      scenario->folios[when->folio].count;
+	return when->folio == NONE ||
+	       folio - scn_folio_state(scenario, when->folio) < scenario->folios[when->folio].count;
 }
 
 static void describe_violation(struct lane *lane, const struct violation *v)
@@ -68,7 +68,8 @@ static void fire(struct runner *r, enum event event, u32 page)
 	for (u32 i = r->op + 1; i < r->last_trigger; i++) {
 		const struct scn_when *when = &r->s->ops[i].when;
 
-		if (!when_matches(r->s, r->lane->m.s, when, event, page) || ++r->matches[i] != when->nth)
+		if (!when_matches(r->s, r->lane->m.s, when, event, page) ||
+		    ++r->matches[i] != when->nth)
 			continue;
 		r->firing = true;
 		run_op(r, i);
@@ -96,9 +97,8 @@ static void script_error(struct runner *r, u32 i)
 
 	snprintf(r->err->text, sizeof(r->err->text),
 		 "%s:%u:%u: /script/%u: %s is impossible at step %llu of %s: %s", r->s->file,
-		 op->at.line, op->at.column,
-		 i, op->op->name, (unsigned long long)r->lane->m.steps, r->lane->spec->name,
-		 op->op->needs);
+		 op->at.line, op->at.column, i, op->op->name, (unsigned long long)r->lane->m.steps,
+		 r->lane->spec->name, op->op->needs);
 	r->failed = true;
 }
 
@@ -164,7 +164,7 @@ static bool script_check(const struct scenario *s, struct error *err)
 		if (!s->ops[i].op->reclaims || s->ops[i].when.event == NR_EVENTS)
 			continue;
 		snprintf(err->text, sizeof(err->text),
-			 "%s:%u:%u: /script/%u/when: %s cannot be triggered inside another operation",
+			 "%s:%u:%u: /script/%u/when: %s cannot happen inside another operation",
 			 s->file, s->ops[i].at.line, s->ops[i].at.column, i, s->ops[i].op->name);
 		return false;
 	}

@@ -36,22 +36,23 @@ struct run {
 };
 
 /* Shape and place a lane's world; *words is allocated. No step, no counter. */
-bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m, u32 **words,
-		 struct error *err);
+bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m,
+		 u32 **words, struct error *err);
 
 /* Does a step fulfil a `when`, its nth left aside? s: any state of the lane. */
 bool when_matches(const struct scenario *scenario, const struct mm_state *s,
 		  const struct scn_when *when, enum event event, u32 page);
 
-/* Run all lanes. invariants: check them after every step. false with err on a world that cannot be. */
-bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool invariants, struct error *err);
+/* Run all lanes. check: the invariants after every step. False: the world or script cannot be. */
+bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
+		  struct error *err);
 void run_free(struct run *run);
 
 /* A failed expectation, in words. */
 struct verdict {
 	char text[1024];	/* both operands, the step, the command that reopens that moment */
 };
-/* Evaluate every `expect` of a recorded run: calls fail() for each that does not hold; returns how many. */
+/* Evaluate every `expect` of a recorded run; fail() hears of each that does not hold. How many. */
 u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx);
 
 /* The scenario's name of a folio of the state: "A", or "A3" in a group. buf holds 32 bytes. */

@@ -62,7 +62,7 @@ struct scn_folio {
 	u32 order;
 	u32 pfn;		/* of the first; the next follow without a gap */
 	bool zero_filled;	/* fill: "zero" (default) or "data" */
-	u32 flags;		/* extra enum folio_flag bits; anon swapbacked uptodate lru are default */
+	u32 flags;		/* enum folio_flag bits beside anon swapbacked uptodate lru */
 	bool isolated;		/* already off the LRU, on reclaim's list, locked */
 	u32 pins, refs;		/* FOLL_PIN pins; plain extra references */
 	u32 device;		/* NONE: not in the swap cache */
@@ -73,7 +73,7 @@ struct scn_folio {
 struct scn_map {
 	u32 mm;
 	u64 va;			/* of the first page mapped */
-	u32 folio;		/* index in folios[]; with count > 1 all of them, one after the other */
+	u32 folio;		/* index in folios[]; a group: all of it, in order */
 	u32 first, last;	/* pages of the folio, inclusive; default all */
 	bool write, young, dirty, soft_dirty, uffd, exclusive;
 	bool fold;		/* arm64: contpte where aligned; default true */
@@ -86,7 +86,7 @@ struct scn_slot {		/* world.slots[]: counts given by hand */
 	u32 count;
 };
 
-struct scn_tlb {		/* world.tlbs[]: what CPUs hold, as the PTEs say, unless told otherwise */
+struct scn_tlb {		/* world.tlbs[]: what CPUs hold; as the PTEs say by default */
 	u32 cpu;
 	u32 mm;
 	u64 va;

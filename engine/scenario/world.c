@@ -138,8 +138,10 @@ static bool make_vmas(struct builder *b, struct error *err)
 		struct vma *last = out ? &b->vmas[out - 1] : NULL;
 
 		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start < last->end)
-			return fail_vma(b, &b->vmas[i], "expected addresses of its own: another "
-					"mapping of the same mm reaches into it", err);
+			return fail_vma(b, &b->vmas[i],
+					"expected addresses of its own: another "
+					"mapping of the same mm reaches into it",
+					err);
 		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start == last->end &&
 		    !s->nr_vmas)
 			last->end = b->vmas[i].end;
@@ -342,7 +344,8 @@ static bool place_folios(struct builder *b, struct error *err)
 	qsort(sorted, s->nr_folios, sizeof(*sorted), pfn_order);
 	for (u32 n = 0; n < s->nr_folios && ok; n++) {
 		if (sorted[n]->pfn < end)
-			ok = fail_at(err, s, sorted[n]->at, "folios", (size_t)(sorted[n] - s->folios),
+			ok = fail_at(err, s, sorted[n]->at, "folios",
+				     (size_t)(sorted[n] - s->folios),
 				     "expected free page frames: 0x%x is inside \"%s\"",
 				     sorted[n]->pfn, sorted[n - 1]->id);
 		for (u32 k = 0; k < sorted[n]->count && ok; k++) {

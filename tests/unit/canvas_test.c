@@ -48,7 +48,6 @@ static void draw_beyond(const struct area *a)
 	put_text(&part, 0, 1, STYLE_normal, "below");
 	put_text(&part, 50, 0, STYLE_normal, "right");
 	put_fill(a, 4, 7, 100, STYLE_normal, '#');
-	put_style(a, 4, 7, 100, STYLE_changed);
 	put_rune(a, UINT32_MAX, UINT32_MAX, STYLE_normal, '!');
 	put_right(a, 4, 0, STYLE_normal, "too long");
 	part = area_part(a, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);

@@ -125,8 +125,8 @@ static void test_invariants(void **state)
 	run_or_fail(&run, s, RUN_COUNT, true);
 	for (u32 i = 0; i < run.nr_lanes; i++)
 		if (run.lanes[i].invariant.text[0])
-			fail_msg("%s step %u: %s", run.lanes[i].spec->name, run.lanes[i].invariant_step,
-				 run.lanes[i].invariant.text);
+			fail_msg("%s step %u: %s", run.lanes[i].spec->name,
+				 run.lanes[i].invariant_step, run.lanes[i].invariant.text);
 	run_free(&run);
 	scenario_free(s);
 }
@@ -205,9 +205,13 @@ int main(void)
 		for (u32 k = 0; k < NR_OF(properties); k++) {
 			char *name = malloc(128);
 
-			snprintf(name, 128, "%s: %s", bundled_scenarios[i].name, properties[k].name);
-			tests[n++] = (struct CMUnitTest){ .name = name, .test_func = properties[k].run,
-				.initial_state = (void *)(uintptr_t)bundled_scenarios[i].name };
+			snprintf(name, 128, "%s: %s", bundled_scenarios[i].name,
+				 properties[k].name);
+			tests[n++] = (struct CMUnitTest){
+				.name = name,
+				.test_func = properties[k].run,
+				.initial_state = (void *)(uintptr_t)bundled_scenarios[i].name
+			};
 		}
 	return _cmocka_run_group_tests("properties", tests, nr, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 
 static const char frame[] =
 	"{\"$schema\": \"scenario-1.json\", \"title\": \"t\","
-	" \"machine\": {\"cpus\": 2, \"swap\": [{\"id\": \"z\", \"kind\": \"sync\", \"slots\": 1024}]},"
+	" \"machine\": {\"cpus\": 2, \"swap\": [{\"id\": \"z\", \"slots\": 1024}]},"
 	" \"world\": {\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\"}],"
 	" \"folios\": [{\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\"}], \"maps\": [%s]},"
 	" \"script\": [{\"do\": \"madvise_pageout\", \"mm\": \"app\", \"va\": \"" VA
@@ -132,8 +132,10 @@ static void test_write_bit_ends_a_run(void **state)
 {
 	struct world w = run_world(
 		"{\"mm\": \"app\", \"va\": \"" VA "\", \"folio\": \"A\", \"pages\": \"0..6\"},"
-		"{\"mm\": \"app\", \"va\": \"0x7f0000017000\", \"folio\": \"A\", \"pages\": \"7..7\", \"write\": false},"
-		"{\"mm\": \"app\", \"va\": \"0x7f0000018000\", \"folio\": \"A\", \"pages\": \"8..15\"}",
+		"{\"mm\": \"app\", \"va\": \"0x7f0000017000\", \"folio\": \"A\","
+		" \"pages\": \"7..7\", \"write\": false},"
+		"{\"mm\": \"app\", \"va\": \"0x7f0000018000\", \"folio\": \"A\","
+		" \"pages\": \"8..15\"}",
 		"");
 
 	(void)state;

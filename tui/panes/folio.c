@@ -216,6 +216,50 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 	put_cut(a, 1, y, a->w, STYLE_normal, text);
 }
 
+/* What a page's PTE is now: the first one, should several map it. */
+static const char *pte_word(const struct view *v, u32 page)
+{
+	struct pte_desc d;
+
+	if (v->app->page_ptes[page] == v->app->page_ptes[page + 1])
+		return "never mapped";
+	v->ops->decode(*state_pte(v->s, v->app->page_pte[v->app->page_ptes[page]]), &v->types, &d);
+	return d.kind == PTE_NONE ? "none" : d.kind == PTE_PRESENT ? "mapped" :
+	       d.name ? d.name : "prot-none";
+}
+
+static bool same_page_row(const struct view *v, u32 a, u32 b)
+{
+	const struct page *x = state_page(v->s, a), *y = state_page(v->s, b);
+
+	return x->mapcount == y->mapcount && x->anon_exclusive == y->anon_exclusive &&
+	       strcmp(pte_word(v, a), pte_word(v, b)) == 0 &&
+	       view_changed_any(v, x, sizeof(*x)) == view_changed_any(v, y, sizeof(*y));
+}
+
+/* Zoomed: the folio page by page, runs of alike ones in one row. */
+static void draw_pages(const struct view *v, const struct area *a, u32 y, const struct folio *f)
+{
+	put_text(a, LABEL_COLUMNS, y++, STYLE_label, "pages    map  excl  pte");
+	for (u32 i = 0, n; i < folio_nr_pages(f) && y < a->h; i += n, y++) {
+		const struct page *page = state_page(v->s, f->page + i);
+		bool changed = view_changed_any(v, page, sizeof(*page));
+
+		for (n = 1; i + n < folio_nr_pages(f); n++)
+			if (!same_page_row(v, f->page + i, f->page + i + n))
+				break;
+		put_mark(a, y, changed);
+		if (n > 1)
+			put_format(a, LABEL_COLUMNS, y, STYLE_normal, "%" PRIu32 "..%" PRIu32, i,
+				   i + n - 1);
+		else
+			put_format(a, LABEL_COLUMNS, y, STYLE_normal, "%" PRIu32, i);
+		put_format(a, LABEL_COLUMNS + 9, y, changed ? STYLE_changed : STYLE_normal,
+			   "%3" PRIu32 "  %4s", page->mapcount, page->anon_exclusive ? "yes" : "-");
+		put_cut(a, LABEL_COLUMNS + 20, y, a->w, STYLE_normal, pte_word(v, f->page + i));
+	}
+}
+
 void draw_folio(const struct view *v, const struct area *a)
 {
 	const struct folio *f;
@@ -248,6 +292,8 @@ void draw_folio(const struct view *v, const struct area *a)
 		draw_shape(v, a, 4, f);
 	if (a->h > 5)
 		draw_mm(v, a, 5);
+	if (v->zoom)
+		draw_pages(v, a, 6 + v->s->nr[ARRAY_MM], f);
 }
 
 u32 most_folio(const struct view *v, u32 width)

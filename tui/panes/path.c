@@ -62,7 +62,7 @@ void draw_path(const struct view *v, const struct area *a)
 	else if (a->h == 1)
 		draw_chain(path, a, x);
 	else
-		draw_stack(path, a, x, v->zoom || a->w >= 70);
+		draw_stack(path, a, x, a->w >= 64);
 }
 
 u32 most_path(const struct view *v, u32 width)
