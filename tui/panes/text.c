@@ -89,9 +89,11 @@ static u32 merge(struct entry *e, u32 nr)
 		while (k < out && (strcmp(e[k].what, e[i].what) != 0 || e[k].why != e[i].why))
 			k++;
 		if (k < out) {
+			const struct entry other = e[i];
 			size_t len = strlen(e[k].label);
 
-			snprintf(e[k].label + len, sizeof(e[k].label) - len, ", %.40s", e[i].label);
+			snprintf(e[k].label + len, sizeof(e[k].label) - len, ", %.40s",
+				 other.label);
 			e[k].say = e[k].say ? e[k].say : e[i].say;
 		} else if (out++ != i) {
 			e[out - 1] = e[i];
