@@ -19,6 +19,7 @@ struct printer {
 	struct cursor c;
 	struct names names;
 	const struct paint *paint;
+	u32 *say;		/* position of each `say` in this lane; 0: never */
 	int lane_width, step_width, function_width;
 	struct json_out json;
 };
@@ -28,16 +29,31 @@ static const char *function_name(const struct call_path *path, u32 i)
 	return i < path->nr ? event_info[path->function[i]].name : SCRIPT;
 }
 
+/* The sentence of this step, and what the scenario has to say here. */
+static const char *text_of(struct printer *p, char *buf, size_t size)
+{
+	const struct scenario *s = p->run->scenario;
+
+	narrate(&p->c, &p->names, buf, size);
+	for (u32 i = 0; i < s->nr_says; i++) {
+		size_t len = strlen(buf);
+
+		if (p->say[i] == p->c.pos)
+			snprintf(buf + len, size - len, " %s", s->says[i].text);
+	}
+	return buf;
+}
+
 static void print_text(struct printer *p)
 {
 	const struct paint *paint = p->paint;
-	char text[512];
+	char text[1024];
 
 	printf("%s%-*s %*" PRIu32 "%s %s%-*s%s  %s%s\n", paint->dim, p->lane_width,
 	       p->lane->spec->name, p->step_width, p->c.pos, paint->off, paint->bold,
 	       p->function_width, function_name(cursor_path(&p->c), 0), paint->off,
 	       p->lane->spec->kernel->proposed ? "(proposed) " : "",
-	       narrate(&p->c, &p->names, text, sizeof(text)));
+	       text_of(p, text, sizeof(text)));
 }
 
 static void print_change(void *ctx, const struct change *change)
@@ -63,7 +79,7 @@ static void print_jsonl(struct printer *p)
 	const struct call_path *path = cursor_path(&p->c);
 	u32 folio = page_folio(s, step->page);
 	struct json_out *o = &p->json;
-	char text[512];
+	char text[1024], name[32];
 
 	json_out_begin(o, stdout, 0);
 	json_object(o, NULL);
@@ -75,8 +91,12 @@ static void print_jsonl(struct printer *p)
 		json_null(o, "page");
 	else
 		json_number(o, "page", step->page - state_folio(s, folio)->page);
+	if (folio == NONE)
+		json_null(o, "folio");
+	else
+		json_string(o, "folio", folio_name(p->run->scenario, folio, name));
 	json_number(o, "nr", step->arg);
-	json_string(o, "text", narrate(&p->c, &p->names, text, sizeof(text)));
+	json_string(o, "text", text_of(p, text, sizeof(text)));
 	json_array(o, "path");
 	for (u32 i = 0; i < path->nr; i++)
 		json_string(o, NULL, function_name(path, i));
@@ -151,16 +171,23 @@ static int print_lane(struct printer *p, const struct lane *lane, u32 format)
 		[FORMAT_JSONL] = print_jsonl,
 		[FORMAT_CALLS] = print_call,
 	};
+	const struct scenario *s = p->run->scenario;
 	u32 nr = trace_nr_steps(lane->trace);
 
 	p->lane = lane;
-	if (!cursor_open(&p->c, lane->trace))
+	p->say = calloc((size_t)s->nr_says + 1, sizeof(*p->say));
+	if (!p->say || !cursor_open(&p->c, lane->trace)) {
+		free(p->say);
 		return complain(STATUS_INTERNAL, "out of memory");
+	}
+	for (u32 i = 0; i < s->nr_says; i++)
+		p->say[i] = say_position(lane, &s->says[i]);
 	for (u32 pos = 1; pos <= nr && !ferror(stdout); pos++) {
 		cursor_seek(&p->c, pos);
 		print[format](p);
 	}
 	cursor_close(&p->c);
+	free(p->say);
 	return STATUS_OK;
 }
 

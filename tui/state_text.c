@@ -30,16 +30,33 @@ static void print_step(const struct moment *at)
 	       step ? narrate(&at->c, &at->names, text, sizeof(text)) : "Before the first step.");
 	if (step && *narrate_why(&at->c))
 		printf("  %s\n", narrate_why(&at->c));
-	for (u32 i = 0; step && i < path->nr; i++)
-		printf("%s%s", i ? " < " : "  ", event_info[path->function[i]].name);
-	if (step && path->nr)
-		putchar('\n');
+	if (step)
+		print_path(path);
 }
 
 /* "33 = 16 maps + 16 swap cache + 1 isolated" */
+/* "f < g < h", folded before column 80 */
+static void print_path(const struct call_path *path)
+{
+	size_t column = 0;
+
+	for (u32 i = 0; i < path->nr; i++) {
+		const char *name = event_info[path->function[i]].name;
+
+		if (column + strlen(name) > 72) {
+			fputs(" <\n", stdout);
+			column = 0;
+		}
+		column += (size_t)printf("%s%s", column ? " < " : "  ", name);
+	}
+	if (path->nr)
+		putchar('\n');
+}
+
 static void print_references(const struct folio *folio)
 {
 	u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
+	u32 pins = folio->pincount * folio_pin_refs(folio);
 	u32 known = folio->mapcount + cache + folio_isolated(folio) + folio->gup;
 	const struct {
 		u32 nr;
@@ -48,7 +65,8 @@ static void print_references(const struct folio *folio)
 		{ folio->mapcount, folio->mapcount == 1 ? "map" : "maps" },
 		{ cache, "swap cache" },
 		{ folio_isolated(folio), "isolated" },
-		{ folio->gup, "held by others" },
+		{ pins, pins == 1 ? "pin" : "pins" },
+		{ folio->gup - pins, "held by others" },
 		{ folio->refcount > known ? folio->refcount - known : 0, "not dropped yet" },
 	};
 	const char *before = " = ";
@@ -92,7 +110,7 @@ static void print_folio(const struct moment *at, u32 i)
 	const struct folio *folio = state_folio(s, i);
 	char name[32], slot[32];
 
-	printf("%c folio %-3s ", mark(at, folio, sizeof(*folio)),
+	printf("%c folio %-2s ", mark(at, folio, sizeof(*folio)),
 	       at->names.folio(at->names.ctx, i, name));
 	print_references(folio);
 	printf("           mapcount %" PRIu32 ", pages mapped %" PRIu32, folio->mapcount,

@@ -258,6 +258,12 @@ static inline u32 folio_nr_pages(const struct folio *folio)
 	return 1u << folio->order;
 }
 
+/* References that one FOLL_PIN pin holds: GUP_PIN_COUNTING_BIAS on a small folio. */
+static inline u32 folio_pin_refs(const struct folio *folio)
+{
+	return folio->order ? 1 : 1024;
+}
+
 /* On one of reclaim's own lists, or taken off one and not yet put back. */
 static inline bool folio_isolated(const struct folio *folio)
 {

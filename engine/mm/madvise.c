@@ -19,10 +19,12 @@ static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 		step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
 		return;
 	}
-	folio_clear_flag(m, folio, PG_referenced);
+	if (folio_flag(folio, PG_referenced)) {
+		folio_clear_flag(m, folio, PG_referenced);
+		step(m, EV_folio_referenced_cleared, folio->page, 0);
+	}
 	if (folio_flag(folio, PG_active))
 		folio_set_flag(m, folio, PG_workingset);
-	step(m, EV_folio_referenced_cleared, folio->page, 0);
 	if (folio_isolate_lru(m, folio))
 		list_add(m, folio, LIST_FOLIO_LIST);
 }

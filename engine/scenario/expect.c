@@ -109,21 +109,14 @@ static void judge_every(struct judge *j)
 
 static void judge_when(struct judge *j)
 {
-	const struct trace *t = j->lane->trace;
-	const struct step *step;
-	u32 left = j->expect->when.nth, pos = 0;
+	u32 pos = when_position(j->lane, &j->expect->when);
 	struct cursor c;
 
-	while (left && pos < trace_nr_steps(t)) {
-		step = trace_step(t, pos++);
-		left -= when_matches(j->run->scenario, trace_start(t), &j->expect->when,
-				     (enum event)step->event, step->page);
-	}
-	if (left) {
-		report(j, pos, "that never happens");
+	if (!pos) {
+		report(j, j->lane->steps, "that never happens");
 		return;
 	}
-	if (!cursor_open(&c, t)) {
+	if (!cursor_open(&c, j->lane->trace)) {
 		report(j, pos, "there is no memory to look");
 		return;
 	}
@@ -144,6 +137,53 @@ static void judge_lane(struct judge *j)
 		judge_every(j);
 }
 
+static bool op_happened(const struct lane *lane, u32 op)
+{
+	for (u32 i = 0; i < trace_nr_steps(lane->trace); i++) {
+		const struct step *step = trace_step(lane->trace, i);
+
+		if (step->event == EV_op_begin && step->arg == op)
+			return true;
+	}
+	return false;
+}
+
+static void report_unreached(struct judge *j, struct scn_place at, const char *what, u32 i)
+{
+	const char *file = j->run->scenario->file;
+	struct verdict v;
+
+	snprintf(v.text, sizeof(v.text),
+		 "%.100s:%u: /%s/%u: expected its \"when\" to come true in some lane, but it never does\n"
+		 "folioscope %.100s --at %s:end",
+		 file, at.line, what, i, file, j->run->lanes[0].spec->name);
+	j->failed++;
+	j->fail(j->ctx, &v);
+}
+
+/* What waits for a moment that no lane comes to is a mistake of the scenario. */
+static void judge_unreached(struct judge *j)
+{
+	const struct scenario *s = j->run->scenario;
+
+	for (u32 i = 0; i < s->nr_ops; i++) {
+		bool happened = s->ops[i].when.event == NR_EVENTS;
+
+		for (u32 k = 0; k < j->run->nr_lanes && !happened; k++)
+			happened = op_happened(&j->run->lanes[k], i);
+		if (!happened)
+			report_unreached(j, s->ops[i].at, "script", i);
+	}
+	for (u32 i = 0; i < s->nr_says; i++) {
+		bool said = false;
+
+		for (u32 k = 0; k < j->run->nr_lanes && !said; k++)
+			said = say_position(&j->run->lanes[k], &s->says[i]);
+		if (!said)
+			report_unreached(j, s->says[i].at, "say", i);
+	}
+}
+
 u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx)
 {
 	struct judge j = { .run = run, .fail = fail, .ctx = ctx };
@@ -157,5 +197,7 @@ u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v)
 				judge_lane(&j);
 		}
 	}
+	if (run->nr_lanes && run->lanes[0].trace)
+		judge_unreached(&j);
 	return j.failed;
 }

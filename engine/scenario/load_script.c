@@ -159,12 +159,18 @@ static bool read_expect_lane(struct reader *r, u32 node, void *target)
 	return read_lane_glob(r, node, &((struct scn_expect *)target)->lane);
 }
 
+static bool check_say(struct reader *r, u32 node, void *target)
+{
+	((struct scn_say *)target)->at = place_of(r, node);
+	return true;
+}
+
 static const struct field say_fields[] = {
 	{ "when", FIELD_OBJECT, AT(scn_say, when), .shape = &when_shape, .required = true },
 	{ "lane", FIELD_READ, .read = read_say_lane },
 	{ "text", FIELD_TEXT, AT(scn_say, text), .required = true },
 };
-static const struct shape say_shape = { SHAPE(scn_say, say_fields) };
+static const struct shape say_shape = { SHAPE(scn_say, say_fields), .check = check_say };
 
 static bool read_at(struct reader *r, u32 node, void *target)
 {

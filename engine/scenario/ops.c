@@ -92,9 +92,6 @@ static void op_write(struct machine *m, const struct scn_op *op)
 	cpu_access(m, op->cpu, op->mm, op->va, true);
 }
 
-/* A pin holds one reference on a large folio and 1,024 on a small one. */
-#define GUP_PIN_COUNTING_BIAS 1024u
-
 static void change_refs(struct machine *m, u32 i, s32 pins, s32 refs, enum event event)
 {
 	const struct folio *folio = m->folio + i;
@@ -108,7 +105,7 @@ static void change_refs(struct machine *m, u32 i, s32 pins, s32 refs, enum event
 
 static s32 pin_refs(const struct machine *m, const struct scn_op *op)
 {
-	return folio_test_large(m->folio + op->folio) ? 1 : (s32)GUP_PIN_COUNTING_BIAS;
+	return (s32)folio_pin_refs(m->folio + op->folio);
 }
 
 static void op_pin(struct machine *m, const struct scn_op *op)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,28 @@ bool when_matches(const struct scenario *scenario, const struct mm_state *s,
 		return false;
 	return when->folio == NONE ||
 	       folio - scn_folio_state(scenario, when->folio) < scenario->folios[when->folio].count;
+}
+
+u32 when_position(const struct lane *lane, const struct scn_when *when)
+{
+	const struct mm_state *s = trace_start(lane->trace);
+	u32 nr = trace_nr_steps(lane->trace), left = when->nth;
+
+	for (u32 i = 0; i < nr; i++) {
+		const struct step *step = trace_step(lane->trace, i);
+
+		left -= when_matches(lane->scenario, s, when, (enum event)step->event, step->page);
+		if (!left)
+			return i + 1;
+	}
+	return 0;
+}
+
+u32 say_position(const struct lane *lane, const struct scn_say *say)
+{
+	if (say->lane && fnmatch(say->lane, lane->spec->name, 0) != 0)
+		return 0;
+	return when_position(lane, &say->when);
 }
 
 static void describe_violation(struct lane *lane, const struct violation *v)

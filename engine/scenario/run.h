@@ -43,6 +43,11 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 bool when_matches(const struct scenario *scenario, const struct mm_state *s,
 		  const struct scn_when *when, enum event event, u32 page);
 
+/* The position at which a `when` comes true in a recorded lane; 0: never. */
+u32 when_position(const struct lane *lane, const struct scn_when *when);
+/* The same for a `say`, which may be for other lanes only. */
+u32 say_position(const struct lane *lane, const struct scn_say *say);
+
 /* Run all lanes. check: the invariants after every step. False: the world or script cannot be. */
 bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
 		  struct error *err);
@@ -52,7 +57,10 @@ void run_free(struct run *run);
 struct verdict {
 	char text[1024];	/* both operands, the step, the command that reopens that moment */
 };
-/* Evaluate every `expect` of a recorded run; fail() hears of each that does not hold. How many. */
+/*
+ * Evaluate every `expect` of a recorded run; fail() hears of each that does not hold, and
+ * of operations and remarks whose moment no lane came to. How many there were.
+ */
 u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx);
 
 /* The scenario's name of a folio of the state: "A", or "A3" in a group. buf holds 32 bytes. */

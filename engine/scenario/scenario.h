@@ -116,6 +116,7 @@ struct scn_say {
 	struct scn_when when;
 	char *lane;		/* glob over lane names; NULL: all */
 	char *text;
+	struct scn_place at;
 };
 
 enum expect_at { EXPECT_END, EXPECT_ALWAYS, EXPECT_NEVER, EXPECT_WHEN };

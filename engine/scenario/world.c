@@ -17,8 +17,6 @@
 #include "arch/tlb.h"
 #include "scenario/run.h"
 
-#define GUP_PIN_COUNTING_BIAS 1024
-
 /* The block while it is being filled, writable. */
 struct builder {
 	const struct scenario *s;
@@ -298,7 +296,7 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 	folio->flags = spec->flags | 1u << PG_anon | 1u << PG_swapbacked | 1u << PG_uptodate |
 		       (u32)spec->zero_filled << PG_zero_filled;
 	folio->pincount = spec->pins;
-	folio->gup = spec->refs + spec->pins * (spec->order ? 1 : GUP_PIN_COUNTING_BIAS);
+	folio->gup = spec->refs + spec->pins * folio_pin_refs(folio);
 	folio->refcount = folio->gup;
 	if (spec->isolated) {
 		folio->flags |= 1u << PG_isolated | 1u << PG_locked;
