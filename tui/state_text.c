@@ -15,6 +15,24 @@ static char mark(const struct moment *at, const void *from, size_t bytes)
 	return cursor_changed_any(&at->c, from, bytes) ? '*' : ' ';
 }
 
+/* "f < g < h", folded before column 80 */
+static void print_path(const struct call_path *path)
+{
+	size_t column = 0;
+
+	for (u32 i = 0; i < path->nr; i++) {
+		const char *name = event_info[path->function[i]].name;
+
+		if (column + strlen(name) > 72) {
+			fputs(" <\n", stdout);
+			column = 0;
+		}
+		column += (size_t)printf("%s%s", column ? " < " : "  ", name);
+	}
+	if (path->nr)
+		putchar('\n');
+}
+
 static void print_step(const struct moment *at)
 {
 	const struct mm_state *s = at->c.live;
@@ -35,24 +53,6 @@ static void print_step(const struct moment *at)
 }
 
 /* "33 = 16 maps + 16 swap cache + 1 isolated" */
-/* "f < g < h", folded before column 80 */
-static void print_path(const struct call_path *path)
-{
-	size_t column = 0;
-
-	for (u32 i = 0; i < path->nr; i++) {
-		const char *name = event_info[path->function[i]].name;
-
-		if (column + strlen(name) > 72) {
-			fputs(" <\n", stdout);
-			column = 0;
-		}
-		column += (size_t)printf("%s%s", column ? " < " : "  ", name);
-	}
-	if (path->nr)
-		putchar('\n');
-}
-
 static void print_references(const struct folio *folio)
 {
 	u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
