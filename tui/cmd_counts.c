@@ -158,10 +158,43 @@ static bool any_ratio(const struct tally *t, u32 nr)
 	return false;
 }
 
-static bool all_zero(const struct tally *t, u32 nr, u32 row)
+/* The architecture that alone has something in this row: its first lane; nr: several, NONE: none. */
+static u32 row_owner(const struct tally *t, u32 nr, u32 row)
 {
-	for (u32 i = 0; i < nr; i++)
-		if (value(&t[i], row))
+	u32 owner = NONE;
+
+	for (u32 i = 0; i < nr; i++) {
+		if (!value(&t[i], row))
+			continue;
+		if (owner != NONE && strcmp(t[owner].spec->arch, t[i].spec->arch) != 0)
+			return nr;
+		owner = owner == NONE ? i : owner;
+	}
+	for (u32 i = 0; owner != NONE && i < owner; i++)
+		if (strcmp(t[i].spec->arch, t[owner].spec->arch) == 0)
+			return i;
+	return owner;
+}
+
+/* The rows of one owner. */
+static void print_rows(const struct tally *t, u32 nr, u32 owner, const char *heading)
+{
+	bool any = false;
+
+	for (u32 i = 0; i < NR_COUNTERS; i++) {
+		if (row_owner(t, nr, i) != owner)
+			continue;
+		if (heading && !any)
+			printf("\nonly on %s\n", heading);
+		print_row(t, nr, counter_names[i], i);
+		any = true;
+	}
+}
+
+static bool one_arch(const struct tally *t, u32 nr)
+{
+	for (u32 i = 1; i < nr; i++)
+		if (strcmp(t[0].spec->arch, t[i].spec->arch) != 0)
 			return false;
 	return true;
 }
@@ -181,9 +214,9 @@ static void print_text(const struct options *opt, const struct scenario *s, cons
 		print_heading(t, nr, HEAD_PROPOSED);
 	putchar('\n');
 	print_row(t, nr, "steps", STEPS);
-	for (u32 i = 0; i < NR_COUNTERS; i++)
-		if (!all_zero(t, nr, i))
-			print_row(t, nr, counter_names[i], i);
+	print_rows(t, nr, nr, NULL);
+	for (u32 i = 0; i < nr; i++)
+		print_rows(t, nr, i, one_arch(t, nr) ? NULL : t[i].spec->arch);
 	putchar('\n');
 	if (any_ratio(t, nr))
 		puts("ratio: the first lane of an architecture divided by its second.");
