@@ -159,7 +159,7 @@ u32 app_next(const struct app *app, u32 tick, int dir)
 	const struct align *a = app->run->align;
 	u32 lane[MAX_SHOWN];
 	u32 nr = app_shown(app, app->w, lane);
-	u32 next = align_nr_ticks(a);
+	u32 next = NONE;
 
 	if (dir < 0)
 		return tick ? last_move(app, lane, nr, tick - 1) : 0;
@@ -172,7 +172,15 @@ u32 app_next(const struct app *app, u32 tick, int dir)
 			next = moves < next ? moves : next;
 		}
 	}
-	return next;
+	return next == NONE ? tick : next;
+}
+
+void app_settle(struct app *app)
+{
+	u32 lane[MAX_SHOWN];
+	u32 nr = app_shown(app, app->w, lane);
+
+	app_goto(app, last_move(app, lane, nr, app->tick));
 }
 
 bool app_moves_any(const struct app *app, u32 tick)
@@ -197,7 +205,7 @@ u32 app_tick(struct app *app, u32 ms)
 		return 0;
 	app->elapsed = app->elapsed - period < period ? app->elapsed - period : 0;
 	app_goto(app, app_next(app, app->tick, 1));
-	app->playing = app->tick < align_nr_ticks(app->run->align);
+	app->playing = app_next(app, app->tick, 1) != app->tick;
 	return EFFECT_REDRAW;
 }
 
@@ -245,6 +253,14 @@ u32 app_shown(const struct app *app, u32 w, u32 lane[MAX_SHOWN])
 	return nr;
 }
 
+static bool is_listed(const u32 *lane, u32 nr, u32 index)
+{
+	for (u32 i = 0; i < nr; i++)
+		if (lane[i] == index)
+			return true;
+	return false;
+}
+
 static bool lane_matches(const struct lane *lane, const char *name, size_t len)
 {
 	char glob[80];
@@ -269,7 +285,7 @@ bool app_lanes(struct app *app, const char *list, struct error *err)
 			if (!lane_matches(&app->run->lanes[i], list, len))
 				continue;
 			found = true;
-			if (nr < MAX_SHOWN)
+			if (nr < MAX_SHOWN && !is_listed(lane, nr, i))
 				lane[nr++] = i;
 		}
 		if (!found) {
@@ -299,21 +315,77 @@ bool app_view(struct app *app, const char *name)
 	return false;
 }
 
+/* The lanes that --lanes must name; returns how many, 0 when it is not needed. */
+static u32 lanes_to_name(const struct app *app, u32 lane[MAX_SHOWN])
+{
+	if (!app->nr_lanes)
+		return app->first_lane || app->narrowed ? app_shown(app, app->w, lane) : 0;
+	memcpy(lane, app->lanes, app->nr_lanes * sizeof(*lane));
+	return app->nr_lanes;
+}
+
+/*
+ * Which lane's position names the moment: one that moved here, for another's is older.
+ * When only some lanes will be run, their alignment may be another one: the lanes shown
+ * must be where they are in that one too.
+ */
+static u32 naming_lane(const struct app *app, const u32 *lane, u32 nr)
+{
+	const struct trace *trace[MAX_SHOWN];
+	u32 shown[MAX_SHOWN];
+	u32 nr_shown = app_shown(app, app->w, shown);
+	u32 last = last_move(app, shown, nr_shown, app->tick);
+	u32 best = shown[0];
+	struct align *alone;
+
+	for (u32 i = nr_shown; i-- > 0;)
+		if (align_moves(app->run->align, last, shown[i]))
+			best = shown[i];
+	for (u32 i = 0; i < nr; i++)
+		trace[i] = app->run->lanes[lane[i]].trace;
+	alone = nr ? align_new(trace, nr) : NULL;
+	for (u32 pass = 0; alone && pass < 2; pass++)
+		for (u32 i = 0; i < nr_shown; i++) {
+			u32 tick = align_tick(alone, i, app->cursor[shown[i]].pos), same = 0;
+
+			while (same < nr_shown && align_pos(alone, tick, same) ==
+						  app->cursor[shown[same]].pos)
+				same++;
+			if (same == nr_shown && (pass || shown[i] == best)) {
+				align_free(alone);
+				return shown[i];
+			}
+		}
+	align_free(alone);
+	return best;
+}
+
+__attribute__((format(printf, 3, 4)))
+static void append(char *buf, size_t size, const char *format, ...)
+{
+	size_t len = strlen(buf);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(buf + len, size - len, format, args);
+	va_end(args);
+}
+
 char *app_reopen(const struct app *app, char *buf, size_t size)
 {
-	const struct scenario *s = app->run->scenario;
-	const char *name = s->file && strchr(s->file, '/') ? s->file : s->name;
+	const char *file = app->run->scenario->file;
+	const char *quote = strpbrk(file, " \"$&;()<>*?[\\`|#~!") ? "'" : "";
 	u32 lane[MAX_SHOWN];
-	u32 nr = app_shown(app, app->w, lane);
-	u32 first = lane[0];
-	int len;
+	u32 nr = lanes_to_name(app, lane);
+	u32 named = naming_lane(app, lane, nr);
 
-	/* A lane that waits cannot name the moment: take one that moved here. */
-	for (u32 i = 0; i < nr && !app_moves(app, lane[i]); i++)
-		first = lane[(i + 1) % nr];
-	len = snprintf(buf, size, "folioscope %s --at %s:%" PRIu32, name,
-		       app->run->lanes[first].spec->name, app->cursor[first].pos);
-	if (app->zoom && len > 0 && (size_t)len < size)
-		snprintf(buf + len, size - (size_t)len, " --view %s", panes[app->focus].name);
+	snprintf(buf, size, "folioscope %s%s%s%s", quote, file, quote, app->options);
+	for (u32 i = 0; i < nr; i++)
+		append(buf, size, "%s%s", i ? "," : " --lanes ",
+		       app->run->lanes[lane[i]].spec->name);
+	append(buf, size, " --at %s:%" PRIu32, app->run->lanes[named].spec->name,
+	       app->cursor[named].pos);
+	if (app->zoom)
+		append(buf, size, " --view %s", panes[app->focus].name);
 	return buf;
 }

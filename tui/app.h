@@ -61,6 +61,8 @@ struct app {
 	u32 w, h;			/* of the screen, as app_resize() was told */
 	u32 lanes[MAX_SHOWN];		/* asked for */
 	u32 nr_lanes, first_lane;	/* 0: as many as fit, from first_lane on */
+	bool narrowed;			/* the command line left lanes of the scenario out */
+	char options[200];		/* others that made the run: " --feature bbml3=on", or "" */
 	enum pane_id focus;
 	bool zoom;
 	u32 scroll;			/* rows, in the zoomed pane or the help */
@@ -71,9 +73,9 @@ struct app {
 	char line[MAX_LINE];		/* being typed after / or : */
 	u32 line_len;
 	char pattern[MAX_LINE];		/* of the search under way, or "" */
-	char message[320];		/* shown until the next key */
+	char message[640];		/* shown until the next key */
 	bool complaint;			/* the message is one */
-	char copied[320];
+	char copied[640];
 
 	u32 mark[52];			/* tick + 1; a-z A-Z */
 	u32 jump[MAX_JUMPS];
@@ -101,7 +103,15 @@ u32 app_tick(struct app *app, u32 ms);			/* effects; call while app->playing */
 void app_draw(const struct app *app, struct canvas *canvas);
 
 void app_goto(struct app *app, u32 tick);		/* clamped */
-/* The nearest tick after (dir > 0) or before a tick that moves a lane shown; the end, or 0. */
+/*
+ * A tick may move none of the lanes shown, only others: back to the last that did. Every
+ * lane shown stays where it is.
+ */
+void app_settle(struct app *app);
+/*
+ * The nearest tick after (dir > 0) or before a tick that moves a lane shown. Nothing
+ * ahead: the tick itself; nothing before: 0.
+ */
 u32 app_next(const struct app *app, u32 tick, int dir);
 /* Does a tick move a lane shown? */
 bool app_moves_any(const struct app *app, u32 tick);
@@ -111,7 +121,7 @@ bool app_view(struct app *app, const char *name);
 bool app_lanes(struct app *app, const char *list, struct error *err);
 /* Which lanes a screen of this width shows; returns how many, at least 1. */
 u32 app_shown(const struct app *app, u32 w, u32 lane[MAX_SHOWN]);
-/* The command that reopens this moment, in buf. */
+/* The command that reopens this moment with the lanes shown where they are, in buf. */
 char *app_reopen(const struct app *app, char *buf, size_t size);
 
 /* What the screen says at the bottom when it says something. */

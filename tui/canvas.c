@@ -203,6 +203,13 @@ void put_rune(const struct area *a, u32 x, u32 y, enum style style, u32 rune)
 		*cell = (struct cell){ in_repertoire(rune, a->canvas->ascii), (u8)style };
 }
 
+u32 rune_at(const struct area *a, u32 x, u32 y)
+{
+	const struct cell *cell = cell_at(a, x, y);
+
+	return cell ? cell->rune : 0;
+}
+
 void put_fill(const struct area *a, u32 x, u32 y, u32 w, enum style style, u32 rune)
 {
 	for (u32 i = 0; i < w && x + i < a->w; i++)

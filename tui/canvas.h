@@ -77,6 +77,8 @@ u32 put_cut(const struct area *a, u32 x, u32 y, u32 end, enum style style, const
 /* Breaks at blanks; returns the rows it takes. */
 u32 put_wrapped(const struct area *a, u32 x, u32 y, enum style style, const char *text);
 void put_rune(const struct area *a, u32 x, u32 y, enum style style, u32 rune);
+/* What stands there, an ASCII stand-in on an ASCII canvas; 0 outside. */
+u32 rune_at(const struct area *a, u32 x, u32 y);
 void put_fill(const struct area *a, u32 x, u32 y, u32 w, enum style style, u32 rune);
 
 /* Columns of a text. */

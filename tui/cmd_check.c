@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <string.h>
+#include <stdlib.h>
 
 #include "cmd.h"
 #include "out.h"
@@ -11,24 +11,23 @@ struct findings {
 	u32 nr;
 };
 
-/* The first one also says of which scenario. */
-static void found(struct findings *f, const char *text)
+/* What, and the command that opens the moment. The first one also says of which scenario. */
+static void found(struct findings *f, const char *text, const char *command)
 {
 	if (!f->nr++)
 		printf("%sfailed%s %s\n", f->paint->bad, f->paint->off, f->s->name);
-	putchar(' ');
-	putchar(' ');
+	fputs("  ", stdout);
 	for (const char *c = text; *c; c++) {
 		putchar(*c);
-		if (*c == '\n' && c[1])
+		if (*c == '\n')
 			fputs("    ", stdout);
 	}
-	putchar('\n');
+	printf("\n    %s\n", command);
 }
 
 static void on_failed_expectation(void *ctx, const struct verdict *v)
 {
-	found(ctx, v->text);
+	found(ctx, v->text, v->command);
 }
 
 static void judge_invariants(struct findings *f, const struct run *run)
@@ -38,13 +37,15 @@ static void judge_invariants(struct findings *f, const struct run *run)
 	for (u32 i = 0; i < run->nr_lanes; i++) {
 		const struct lane *lane = &run->lanes[i];
 		const char *name = lane->spec->name;
+		char *command;
 
 		if (!lane->invariant.text[0])
 			continue;
-		snprintf(text, sizeof(text), "%s step %u: %s\nfolioscope %s --at %s:%u", name,
-			 lane->invariant_step, lane->invariant.text, f->s->file, name,
-			 lane->invariant_step);
-		found(f, text);
+		snprintf(text, sizeof(text), "%s step %u: %s", name, lane->invariant_step,
+			 lane->invariant.text);
+		command = run_command(f->s, NULL, name, lane->invariant_step);
+		found(f, text, command ? command : "out of memory");
+		free(command);
 	}
 }
 

@@ -158,7 +158,7 @@ static bool any_ratio(const struct tally *t, u32 nr)
 	return false;
 }
 
-/* The architecture that alone has something in this row: its first lane; nr: several, NONE: none. */
+/* The first lane of the one architecture with something in this row; nr: several; NONE: none. */
 static u32 row_owner(const struct tally *t, u32 nr, u32 row)
 {
 	u32 owner = NONE;

@@ -79,7 +79,7 @@ static void print_jsonl(struct printer *p)
 	const struct call_path *path = cursor_path(&p->c);
 	u32 folio = page_folio(s, step->page);
 	struct json_out *o = &p->json;
-	char text[1024], name[32];
+	char text[1024];
 
 	json_out_begin(o, stdout, 0);
 	json_object(o, NULL);
@@ -91,10 +91,6 @@ static void print_jsonl(struct printer *p)
 		json_null(o, "page");
 	else
 		json_number(o, "page", step->page - state_folio(s, folio)->page);
-	if (folio == NONE)
-		json_null(o, "folio");
-	else
-		json_string(o, "folio", folio_name(p->run->scenario, folio, name));
 	json_number(o, "nr", step->arg);
 	json_string(o, "text", text_of(p, text, sizeof(text)));
 	json_array(o, "path");

@@ -40,7 +40,9 @@ static u32 do_lanes(struct app *app, const char *arg)
 {
 	struct error err;
 
-	if (!app_lanes(app, arg, &err))
+	if (app_lanes(app, arg, &err))
+		app_settle(app);
+	else
 		app_complain(app, "%s", err.text);
 	return EFFECT_REDRAW;
 }

@@ -12,7 +12,7 @@ void app_jump(struct app *app, u32 tick);
 u32 find_kind(const struct app *app, u32 letter, int dir);
 struct event_kind {
 	char letter;
-	const char *text;
+	const char *name, *text;
 };
 extern const struct event_kind event_kinds[];
 extern const u32 nr_event_kinds;

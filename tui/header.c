@@ -20,7 +20,7 @@ static u32 phase_at(const struct app *app, u32 tick)
 	return tick && phase < NR_PHASES ? phase : PHASE_start;
 }
 
-/* "page 3/16", "folio A1  page 3/16" or "", with two blanks after it */
+/* "page 2 of 0..15", "folio A1  page 0" or "", with two blanks after it */
 static void page_text(const struct app *app, char *buf, size_t size)
 {
 	struct align_group g = align_group(app->run->align, app->tick);
@@ -37,9 +37,13 @@ static void page_text(const struct app *app, char *buf, size_t size)
 		snprintf(buf, size, "folio %.16s  ",
 			 app->names.folio(app->names.ctx, g.folio, name));
 	len = strlen(buf);
-	if (g.page != NONE && g.page - f->page < folio_nr_pages(f))
-		snprintf(buf + len, size - len, "page %" PRIu32 "/%" PRIu32 "  ",
-			 g.page - f->page + 1, folio_nr_pages(f));
+	if (g.page == NONE || g.page - f->page >= folio_nr_pages(f))
+		return;
+	if (f->order)
+		snprintf(buf + len, size - len, "page %" PRIu32 " of 0..%" PRIu32 "  ",
+			 g.page - f->page, folio_nr_pages(f) - 1);
+	else
+		snprintf(buf + len, size - len, "page 0  ");
 }
 
 void draw_header(const struct lane_set *set, const struct area *a)
@@ -117,40 +121,73 @@ void draw_track(const struct lane_set *set, const struct area *a)
 		put_right(a, x, 0, STYLE_strong, set->app->run->lanes[set->lane[0]].m.arch->title);
 }
 
+/* A lane's title row; "" and false: left out. */
+struct title {
+	const char *name, *kernel, *proposed;
+	bool total;		/* of steps, behind the position */
+};
 
-/* Name, kernel, whether it is proposed, and progress: what does not fit is shortened. */
+/* Columns that it takes at the end of the lane, when the position is widest. */
+static u32 title_width(const struct title *t, u32 nr_steps)
+{
+	u32 digits = (u32)snprintf(NULL, 0, "%" PRIu32, nr_steps);
+
+	return (u32)(1 + strlen(t->name) + 1 + (*t->kernel ? strlen(t->kernel) + 1 : 0) +
+		     (*t->proposed ? strlen(t->proposed) + 1 : 0) +
+		     (t->total ? 2 * digits + 1 : digits));
+}
+
+/* Name, kernel, whether it is proposed, and progress: what does not fit goes elsewhere or goes. */
+static struct title fit_title(const struct lane_set *set, u32 i, u32 w, bool second_row)
+{
+	const struct lane *lane = &set->app->run->lanes[set->lane[i]];
+	const struct kernel *kernel = lane->spec->kernel;
+	u32 nr = trace_nr_steps(lane->trace);
+	struct title t = { lane->spec->name, kernel->name, kernel->proposed ? "proposed" : "", true };
+
+	if (title_width(&t, nr) > w)
+		t.name = lane_label(set, i);
+	if (title_width(&t, nr) > w && second_row)
+		t.kernel = "";
+	if (title_width(&t, nr) > w)
+		t.total = false;
+	if (title_width(&t, nr) > w)
+		t.kernel = "";
+	return t;
+}
+
+/* The release that a kernel stands for, behind its name when the title has no room for that. */
+static void put_release(const struct kernel *kernel, bool named, const struct area *a)
+{
+	u32 x = 1;
+
+	if (!named)
+		x = put_text(a, x, 1, STYLE_normal, kernel->name) + 2;
+	if (named || x + text_width(kernel->release) <= a->w)
+		put_cut(a, x, 1, a->w, STYLE_dim, kernel->release);
+}
+
 void draw_title(const struct lane_set *set, u32 i, const struct area *a)
 {
-	const struct scn_lane *spec = set->app->run->lanes[set->lane[i]].spec;
-	const char *proposed = spec->kernel->proposed ? "proposed" : "";
-	const char *name = spec->name, *kernel = spec->kernel->name;
 	const struct cursor *c = app_cursor(set->app, set->lane[i]);
+	struct title t = fit_title(set, i, a->w, a->h > 1);
 	u32 nr = trace_nr_steps(c->trace);
 	char progress[48];
-	u32 x, least;
+	u32 x, slack = a->w > title_width(&t, nr);	/* a dash, so that no joint touches it */
+	struct area row = area_part(a, 0, 0, a->w - slack, 1);
 
-	snprintf(progress, sizeof(progress), "%" PRIu32 "/%" PRIu32, c->pos, nr);
-	least = (u32)(1 + strlen(kernel) + 1 + (*proposed ? 9 : 0) + strlen(progress) + 1);
 	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
-	if (least + strlen(name) > a->w)
-		name = lane_label(set, i);
-	if (least + strlen(name) > a->w) {
-		least -= (u32)strlen(progress);
-		snprintf(progress, sizeof(progress), "%" PRIu32, c->pos);
-		least += (u32)strlen(progress);
-	}
-	if (least + strlen(name) > a->w)
-		kernel = "";
-	if (a->h > 1) {
-		x = *kernel ? 1 : put_text(a, 1, 1, STYLE_normal, spec->kernel->name) + 1;
-		put_cut(a, x, 1, a->w, STYLE_dim, spec->kernel->release);
-	}
-	x = put_text(a, 1, 0, STYLE_lane, name);
-	if (*kernel)
-		x = put_text(a, x + 1, 0, STYLE_normal, kernel);
-	if (*proposed)
-		x = put_text(a, x + 1, 0, STYLE_proposed, proposed);
-	put_right(a, x, 0, app_moves(set->app, set->lane[i]) ? STYLE_strong : STYLE_dim, progress);
+	x = put_text(&row, 1, 0, STYLE_lane, t.name);
+	if (*t.kernel)
+		x = put_text(&row, x + 1, 0, STYLE_normal, t.kernel);
+	if (*t.proposed)
+		x = put_text(&row, x + 1, 0, STYLE_proposed, t.proposed);
+	snprintf(progress, sizeof(progress), "%" PRIu32, c->pos);
+	if (t.total)
+		snprintf(progress, sizeof(progress), "%" PRIu32 "/%" PRIu32, c->pos, nr);
+	put_right(&row, x, 0, app_moves(set->app, set->lane[i]) ? STYLE_strong : STYLE_dim,
+		  progress);
+	put_release(set->app->run->lanes[set->lane[i]].spec->kernel, *t.kernel, a);
 }
 
 void draw_phase_rule(const struct lane_set *set, const struct area *a)
@@ -199,6 +236,7 @@ void draw_hints(const struct app *app, const struct area *a)
 		{ "?", "help" }, { "q", "leave" }, { "]d", "diverge" }, { "l", "lanes" },
 		{ "z", "zoom" }, { "Tab", "pane" }, { "]f", "flush" }, { "/", "search" },
 		{ ":", "command" }, { "Space", "play" }, { "G", "end" }, { "y", "copy" },
+		{ "]e", "other event" }, { "t", "text" },
 	};
 	char state[64];
 	u32 x = 1, end;
@@ -231,6 +269,7 @@ void draw_tiny(const struct lane_set *set, const struct area *a)
 	const struct cursor *c = app_cursor(app, set->lane[0]);
 	char text[640], page[64];
 	struct area rest = area_part(a, 0, 1, a->w, a->h > 2 ? a->h - 2 : 0);
+	u32 rows;
 
 	page_text(app, page, sizeof(page));
 	put_format(a, 0, 0, STYLE_strong, "%" PRIu32 "/%" PRIu32 " %s %s", c->pos,
@@ -240,7 +279,9 @@ void draw_tiny(const struct lane_set *set, const struct area *a)
 		if (!app_moves(app, set->lane[i]) && app->tick)
 			continue;
 		narrate(c, &app->names, text, sizeof(text));
-		put_wrapped(&rest, 0, 0, STYLE_normal, text);
+		rows = put_wrapped(&rest, 0, 0, STYLE_normal, text);
+		if (rows > rest.h && rest.h)
+			put_right(&rest, 0, rest.h - 1, STYLE_dim, " ..");
 		break;
 	}
 	if (a->h > 1) {

@@ -26,13 +26,12 @@ static u32 times(u32 count)
 
 static u32 act_step(struct app *app, u32 count)
 {
-	u32 end = align_nr_ticks(app->run->align);
 	u32 tick = app->tick;
 
-	if (tick == end)
-		app_say(app, "This is the end. b steps back.");
-	for (u32 i = 0; i < times(count) && tick < end; i++)
+	for (u32 i = 0; i < times(count) && app_next(app, tick, 1) != tick; i++)
 		tick = app_next(app, tick, 1);
+	if (tick == app->tick)
+		app_say(app, "This is the end. b steps back.");
 	app_goto(app, tick);
 	return EFFECT_REDRAW;
 }
@@ -142,7 +141,7 @@ static u32 act_play(struct app *app, u32 count)
 {
 	if (count)
 		app->speed = count < MAX_SPEED ? count : MAX_SPEED;
-	app->playing = !app->playing && app->tick < align_nr_ticks(app->run->align);
+	app->playing = !app->playing && app_next(app, app->tick, 1) != app->tick;
 	app->elapsed = 0;
 	return EFFECT_REDRAW;
 }
@@ -182,6 +181,7 @@ static u32 act_lanes(struct app *app, u32 count)
 	app->nr_lanes = 0;
 	nr = app_shown(app, app->w, lane);
 	app->first_lane = nr < app->run->nr_lanes ? (app->first_lane + nr) % app->run->nr_lanes : 0;
+	app_settle(app);
 	return EFFECT_REDRAW;
 }
 
@@ -208,6 +208,13 @@ static u32 act_zoom(struct app *app, u32 count)
 	(void)count;
 	app->zoom = !app->zoom;
 	app->scroll = 0;
+	return EFFECT_REDRAW;
+}
+
+static u32 act_whole_text(struct app *app, u32 count)
+{
+	(void)count;
+	app_view(app, app->zoom && app->focus == PANE_text ? "" : "text");
 	return EFFECT_REDRAW;
 }
 
@@ -341,10 +348,10 @@ static u32 go_to_kind(struct app *app, u32 letter, u32 count, int dir)
 	}
 	for (u32 i = 0; tick == NONE && i < nr_event_kinds; i++)
 		if ((u32)event_kinds[i].letter == letter)
-			app_complain(app, "No %s %s", dir > 0 ? "further" : "earlier",
-				     event_kinds[i].text);
+			app_complain(app, "No %s%s %s this step.", dir > 0 ? "further " : "",
+				     event_kinds[i].name, dir > 0 ? "after" : "before");
 	if (tick == NONE && !*app->message)
-		app_complain(app, "]x and [x know f u w r d s; ? tells what they are");
+		app_complain(app, "]x and [x know f u w r d s e; ? tells what they are.");
 	tick = app->tick;
 	app_goto(app, from);
 	app_jump(app, tick);
@@ -530,17 +537,18 @@ static u32 help_key(struct app *app, u32 key)
 
 u32 app_key(struct app *app, u32 key)
 {
+	u32 tick = app->tick;
+	u32 effects;
+
 	app->message[0] = '\0';
 	app->complaint = false;
-	switch (app->mode) {
-	case MODE_SEARCH:
-	case MODE_COMMAND:
-		return line_key(app, key);
-	case MODE_HELP:
-		return help_key(app, key);
-	default:
-		return command_key(app, key);
-	}
+	if (app->mode == MODE_SEARCH || app->mode == MODE_COMMAND)
+		effects = line_key(app, key);
+	else
+		effects = app->mode == MODE_HELP ? help_key(app, key) : command_key(app, key);
+	if (app->tick != tick)
+		app_settle(app);
+	return effects;
 }
 
 u32 app_keys(struct app *app, const char *keys)

@@ -203,12 +203,18 @@ static u32 lane_pitch(const struct lane_set *set, u32 w)
 	return (w + 1) / set->nr;
 }
 
-/* A rule across, with the lanes' dividers ending in it. */
-static void put_rule(const struct lane_set *set, const struct area *a, bool divided)
+/* The lanes' dividers end in a rule where its labels leave room. */
+static void put_joints(const struct lane_set *set, const struct area *a, u32 joint)
 {
-	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
-	for (u32 i = 1; divided && i < set->nr; i++)
-		put_rune(a, i * lane_pitch(set, a->w) - 1, 0, STYLE_rule, RUNE_TEE_UP);
+	u32 rule = a->canvas->ascii ? '-' : RUNE_HLINE;
+
+	for (u32 i = 1; i < set->nr; i++) {
+		u32 x = i * lane_pitch(set, a->w) - 1;
+
+		if (rune_at(a, x - 1, 0) == rule && rune_at(a, x, 0) == rule &&
+		    rune_at(a, x + 1, 0) == rule)
+			put_rune(a, x, 0, STYLE_rule, joint);
+	}
 }
 
 static void draw_lanes(const struct lane_set *set, const struct layout *l, const struct area *a)
@@ -220,9 +226,11 @@ static void draw_lanes(const struct lane_set *set, const struct layout *l, const
 		struct area column = area_part(a, x, 0, each - 1, a->h);
 
 		for (u32 y = 0; i && y < a->h; y++)
-			put_rune(a, x - 1, y, STYLE_rule, y == 0 ? RUNE_TEE_DOWN : RUNE_VLINE);
+			put_rune(a, x - 1, y, STYLE_rule, !y && l->title ? RUNE_HLINE : RUNE_VLINE);
 		draw_lane(set, i, l, &column);
 	}
+	if (l->title)
+		put_joints(set, a, RUNE_TEE_DOWN);
 }
 
 static void draw_count_rows(const struct lane_set *set, const struct area *a)
@@ -231,17 +239,21 @@ static void draw_count_rows(const struct lane_set *set, const struct area *a)
 	bool zoom = set->app->zoom && focus;
 
 	if (!zoom)
-		put_rule(set, a, true);
+		put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
 	draw_counts(set, a, zoom);
 	put_focus(a, 0, "counts", focus);
+	if (!zoom)
+		put_joints(set, a, RUNE_TEE_UP);
 }
 
 static void draw_text_rows(const struct lane_set *set, const struct area *a, bool divided)
 {
 	struct area body = area_part(a, 0, 1, a->w, a->h);
 
-	put_rule(set, a, divided);
+	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
 	draw_phase_rule(set, a);
+	if (divided)
+		put_joints(set, a, RUNE_TEE_UP);
 	draw_text(set, &body, set->app->zoom && set->app->focus == PANE_text);
 }
 

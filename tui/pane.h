@@ -95,7 +95,7 @@ char *page_label(const struct view *v, u32 pte, u32 nr, char *buf, size_t size);
 char *pte_brief(const struct view *v, pte_t pte, bool run, u32 columns, char *buf, size_t size);
 /* Of the entry at hand in pte[]: changed by the last step, else where the walk stands, or NONE. */
 u32 pte_at_hand(const struct view *v);
-/* Its bits, field by field. */
-void put_bits(const struct view *v, const struct area *a, u32 pte);
+/* Its bits, field by field, the first ones skipped. */
+void put_bits(const struct view *v, const struct area *a, u32 pte, u32 skip);
 
 #endif

@@ -16,12 +16,13 @@
 #define MAX_COMPARED 4000000u
 
 const struct event_kind event_kinds[] = {
-	{ 'f', "flush: a translation is invalidated, waited for or interrupted for" },
-	{ 'u', "unfold or fold of a contpte block" },
-	{ 'w', "swap write: an entry, a count or content goes to swap" },
-	{ 'r', "reference: a folio's refcount changes" },
-	{ 'd', "divergence: the lanes shown stop doing the same" },
-	{ 's', "spoken word: the scenario has something to say" },
+	{ 'f', "flush", "a translation is invalidated, waited for or interrupted for" },
+	{ 'u', "unfold or fold", "of a contpte block" },
+	{ 'w', "swap write", "an entry, a count or content goes to swap" },
+	{ 'r', "reference", "a folio's refcount changes" },
+	{ 'd', "divergence", "the lanes shown stop doing the same" },
+	{ 's', "note", "the scenario has something to say" },
+	{ 'e', "other event", "past a run of alike steps" },
 };
 const u32 nr_event_kinds = NR_OF(event_kinds);
 
@@ -84,6 +85,7 @@ struct query {
 	/* Does step i qualify? */
 	bool (*matches)(struct query *q, u32 i);
 	u32 letter;
+	u32 event;		/* of the step that led here */
 	/* for a pattern */
 	struct cursor cursor;
 	char lower[MAX_LINE];
@@ -108,6 +110,9 @@ static bool kind_matches(struct query *q, u32 i)
 		for (u32 k = 0; k < q->app->nr_says; k++)
 			if (q->app->say[k].lane == q->lane && q->app->say[k].pos == i + 1)
 				return true;
+		return false;
+	case 'e':
+		return event != q->event;
 	}
 	return false;
 }
@@ -140,12 +145,14 @@ static u32 nearer(u32 a, u32 b, int dir)
 	return (dir > 0) == (a < b) ? a : b;
 }
 
-/* Do the lanes do the same at this tick? */
+/* Do the lanes do the same at this tick? Yes, if none of them moves. */
 static bool agree(const struct app *app, const u32 *lane, u32 nr, u32 tick)
 {
 	const struct align *a = app->run->align;
 	const struct step *first = NULL;
 
+	if (!app_moves_any(app, tick))
+		return true;
 	for (u32 i = 0; i < nr; i++) {
 		const struct step *step;
 
@@ -164,33 +171,21 @@ static bool agree(const struct app *app, const u32 *lane, u32 nr, u32 tick)
 /* The first tick of a stretch in which the lanes do not do the same. */
 static u32 find_divergence(const struct app *app, int dir)
 {
-	u32 end = align_nr_ticks(app->run->align);
 	u32 lane[MAX_SHOWN];
 	u32 nr = app_shown(app, app->w, lane);
-	u32 tick = app->tick;
-	bool here;
+	u32 tick = dir > 0 ? app->tick : app_next(app, app->tick, -1);
+	bool here = agree(app, lane, nr, tick);
 
-	if (dir > 0) {
-		here = tick == 0 || agree(app, lane, nr, tick);
-		for (u32 i = 0; tick < end && i < MAX_COMPARED; i++) {
-			bool before = here;
+	for (u32 i = 0; i < MAX_COMPARED; i++) {
+		u32 next = app_next(app, tick, dir);
+		bool there = agree(app, lane, nr, next);
 
-			here = agree(app, lane, nr, ++tick);
-			if (before && !here)
-				return tick;
-		}
-		return NONE;
-	}
-	if (tick < 2)
-		return NONE;
-	here = agree(app, lane, nr, --tick);
-	for (u32 i = 0; tick > 0 && i < MAX_COMPARED; i++) {
-		bool before = tick == 1 || agree(app, lane, nr, tick - 1);
-
-		if (before && !here)
-			return tick;
-		here = before;
-		tick--;
+		if (next == tick)
+			break;
+		if (dir > 0 ? here && !there : there && !here)
+			return dir > 0 ? next : tick;
+		tick = next;
+		here = there;
 	}
 	return NONE;
 }
@@ -207,7 +202,9 @@ u32 find_kind(const struct app *app, u32 letter, int dir)
 		struct query q = { .app = app, .lane = lane[i], .letter = letter,
 				   .trace = app->run->lanes[lane[i]].trace,
 				   .matches = kind_matches };
+		const struct step *step = cursor_step(app_cursor(app, lane[i]));
 
+		q.event = step ? step->event : NR_EVENTS;
 		tick = nearer(tick, nearest(&q, dir), dir);
 	}
 	return tick;

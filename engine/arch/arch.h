@@ -26,6 +26,7 @@ struct arch {
 	const char *name;		/* "arm64", "x86_64": as in lane names */
 	const char *title;		/* "arm64, 4K pages" */
 	const struct pte_ops *pte;
+	bool tlb_keeps_asids;		/* other address spaces' entries survive a switch */
 
 	/* include/linux/pgtable.h and the arch's overrides */
 	pte_t (*ptep_get)(struct machine *m, u32 pte);

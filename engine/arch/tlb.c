@@ -26,6 +26,7 @@ static void write_entry(struct machine *m, u32 i, const struct tlb_entry *entry)
 	put(m, &m->tlb[i].pfn, entry->pfn);
 	put(m, &m->tlb[i].span, entry->span);
 	put(m, &m->tlb[i].flags, entry->flags);
+	put64(m, &m->tlb[i].invalidated_by, entry->invalidated_by);
 }
 
 /* Entry i goes, the last one takes its place; nothing is left behind it. */
@@ -75,40 +76,55 @@ void tlb_drop_range(struct machine *m, u32 cpu, u32 mm, u64 start, u64 end)
 
 void tlb_invalidate_range(struct machine *m, u32 mm, u64 start, u64 end)
 {
-	u32 mark = TLB_INVALIDATED | m->s->cpu << TLB_ISSUER_SHIFT;
+	u64 issuer = (u64)1 << m->s->cpu;
 
 	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++) {
 		u32 first = m->s->nr_tlb * cpu;
 
 		for (u32 i = first; i < first + m->cpu[cpu].nr_tlb; i++)
 			if (overlaps(&m->tlb[i], mm, start, end))
-				put(m, &m->tlb[i].flags,
-				    (m->tlb[i].flags & (TLB_WRITABLE | TLB_DIRTY)) | mark);
+				put64(m, &m->tlb[i].invalidated_by,
+				      m->tlb[i].invalidated_by | issuer);
 	}
 }
 
 void tlb_drop_invalidated(struct machine *m)
 {
-	u32 mark = TLB_INVALIDATED | m->s->cpu << TLB_ISSUER_SHIFT;
+	u64 issuer = (u64)1 << m->s->cpu;
 
 	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++) {
 		u32 first = m->s->nr_tlb * cpu;
 
 		for (u32 i = first + m->cpu[cpu].nr_tlb; i-- > first;)
-			if ((m->tlb[i].flags & ~(u32)(TLB_WRITABLE | TLB_DIRTY)) == mark)
+			if (m->tlb[i].invalidated_by & issuer)
 				drop(m, cpu, i);
 	}
 }
 
-void tlb_drop_mm(struct machine *m, u32 cpu, u32 mm)
+bool tlb_invalidated(const struct tlb_entry *entry)
 {
-	tlb_drop_range(m, cpu, mm, 0, UINT64_MAX);
+	return entry->invalidated_by != 0;
 }
 
 void tlb_drop_all(struct machine *m, u32 cpu)
 {
 	while (m->cpu[cpu].nr_tlb)
 		drop(m, cpu, m->s->nr_tlb * cpu + m->cpu[cpu].nr_tlb - 1);
+}
+
+void switch_mm(struct machine *m, u32 mm)
+{
+	const struct cpu *cpu = &m->cpu[m->s->cpu];
+
+	if (cpu->mm == mm && !cpu->lazy)
+		return;
+	if (!m->arch->tlb_keeps_asids)
+		tlb_drop_all(m, m->s->cpu);
+	put(m, &cpu->mm, mm);
+	put(m, &cpu->lazy, 0);
+	put64(m, &cpu->tlb_gen, m->mm[mm].tlb_gen);
+	put64(m, &m->mm[mm].cpumask, m->mm[mm].cpumask | 1ull << m->s->cpu);
+	step(m, EV_switch_mm, NONE, m->s->cpu);
 }
 
 static bool allowed(const struct pte_ops *ops, pte_t val, u64 pfn, const struct tlb_entry *entry)

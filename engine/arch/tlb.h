@@ -26,12 +26,21 @@ u32 tlb_find(const struct mm_state *s, u32 cpu, u32 mm, u64 va);
 u32 tlb_fill(struct machine *m, u32 cpu, u32 pte);
 
 void tlb_drop_range(struct machine *m, u32 cpu, u32 mm, u64 start, u64 end);
-/* arm64: this CPU has broadcast a TLBI; tlb_drop_invalidated() is its DSB ISH. */
+/*
+ * arm64: the CPU that runs has broadcast a TLBI; tlb_drop_invalidated() is its DSB ISH,
+ * which waits for its own TLBIs only. In between an entry is tlb_invalidated().
+ */
 void tlb_invalidate_range(struct machine *m, u32 mm, u64 start, u64 end);
 void tlb_drop_invalidated(struct machine *m);
+bool tlb_invalidated(const struct tlb_entry *entry);
 
-void tlb_drop_mm(struct machine *m, u32 cpu, u32 mm);
 void tlb_drop_all(struct machine *m, u32 cpu);
+
+/*
+ * This CPU is to run another mm: it loads it and joins its CPU mask. Without PCIDs x86
+ * forgets all it holds; on arm64 the ASID keeps the address spaces apart.
+ */
+void switch_mm(struct machine *m, u32 mm);
 
 /* Does the entry allow more than the page table does, or translate otherwise? */
 bool tlb_stale(const struct mm_state *s, const struct pte_ops *ops, const struct tlb_entry *entry);

@@ -80,7 +80,7 @@ struct mm {
 	u32 pad;
 };
 
-enum vma_flag { VM_WRITE = 1, VM_LOCKED = 2, VM_DROPPABLE = 4, VM_EXEC = 8, VM_SHARED = 16 };
+enum vma_flag { VM_WRITE = 1, VM_LOCKED = 2, VM_EXEC = 4 };
 
 struct vma {
 	u64 start, end;
@@ -128,6 +128,7 @@ struct slot {
 	u32 folio;		/* SLOT_FOLIO: the cached folio */
 	u32 kind;
 	u32 count;		/* swap PTEs that point here (extend table included) */
+	u32 others;		/* those of them outside this world: never zapped here */
 	u32 zero;		/* zero-filled: nothing on the device */
 };
 
@@ -146,17 +147,13 @@ struct tlb_entry {
 	u32 pfn;
 	u32 span;		/* pages: 1, 16 or 512 */
 	u32 flags;		/* enum tlb_flag */
+	u64 invalidated_by;	/* arm64: CPUs whose TLBI is under way, their DSB ISH not done */
 };
-enum tlb_flag {
-	TLB_WRITABLE = 1,
-	TLB_DIRTY = 2,
-	TLB_INVALIDATED = 4,	/* arm64: a TLBI is under way, its DSB ISH not done; */
-	TLB_ISSUER_SHIFT = 8,	/* by the CPU in the bits from here on */
-};
+enum tlb_flag { TLB_WRITABLE = 1, TLB_DIRTY = 2 };
 
 /* Lists of folios. Those from LIST_FOLIO_LIST on are reclaim's private ones: +1 reference. */
 enum folio_list {
-	LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE,
+	LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE, LRU_UNEVICTABLE,
 	LIST_FOLIO_LIST,	/* madvise's, then shrink_folio_list()'s input */
 	LIST_NODE,		/* reclaim_pages(): node_folio_list */
 	LIST_RET,		/* shrink_folio_list(): ret_folios */

@@ -111,22 +111,28 @@ static bool check_folios(const struct machine *m, const struct tally *t, bool re
 	return true;
 }
 
+/* While the slots of a folio are being filled it does not know its first one yet. */
+static bool folio_covers_slot(const struct folio *folio, u32 slot)
+{
+	return folio->swap == NONE || slot - folio->swap < folio_nr_pages(folio);
+}
+
 static bool check_slots(const struct machine *m, const struct tally *t, bool rest,
 			struct violation *v)
 {
 	for (u32 i = 0; i < nr_of(m, ARRAY_SLOT); i++) {
 		const struct slot *slot = m->slot + i;
-		const struct folio *folio = m->folio + slot->folio;
+		u32 held;
 
 		if (slot->kind == SLOT_FREE && slot->count)
 			FAIL(v, V4, ON_SLOT, i, slot->count, 0);
-		if (slot->kind == SLOT_FOLIO && folio->swap != NONE &&
-		    i - folio->swap >= folio_nr_pages(folio))
+		if (slot->kind == SLOT_FOLIO && !folio_covers_slot(m->folio + slot->folio, i))
 			FAIL(v, V4, ON_SLOT, i, slot->folio, NONE);
 		if (slot->kind == SLOT_FREE || slot->kind == SLOT_BAD)
 			continue;
-		if (t->slot[i] > slot->count || (rest && t->slot[i] != slot->count))
-			FAIL(v, V3, ON_SLOT, i, slot->count, t->slot[i]);
+		held = t->slot[i] + slot->others;
+		if (held > slot->count || (rest && held != slot->count))
+			FAIL(v, V3, ON_SLOT, i, slot->count, held);
 	}
 	return true;
 }
@@ -136,24 +142,24 @@ static bool check_devices(const struct machine *m, struct violation *v)
 	for (u32 d = 0; d < nr_of(m, ARRAY_DEVICE); d++) {
 		const struct swap_device *si = m->device + d;
 		u32 inuse = 0;
+		bool locked = false;
 
 		for (u32 c = 0; c < si->nr_clusters; c++) {
 			const struct cluster *ci = m->cluster + si->first_cluster + c;
 			u32 nr = 0, bad = 0;
 
-			if (ci->locked)
-				return true;
+			locked |= ci->locked;
 			for (u32 i = 0; i < SWAPFILE_CLUSTER; i++) {
 				u32 kind = m->slot[si->first_slot + c * SWAPFILE_CLUSTER + i].kind;
 
 				nr += kind != SLOT_FREE;
 				bad += kind == SLOT_BAD;
 			}
-			if (ci->count != nr)
+			if (!ci->locked && ci->count != nr)
 				FAIL(v, V5, ON_CLUSTER, si->first_cluster + c, ci->count, nr);
 			inuse += nr - bad;
 		}
-		if (si->inuse != inuse)
+		if (!locked && si->inuse != inuse)
 			FAIL(v, V5, ON_DEVICE, d, si->inuse, inuse);
 	}
 	return true;
@@ -284,10 +290,11 @@ static bool check_tasks(const struct machine *m, struct violation *v)
 {
 	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++) {
 		const struct task *task = state_task(m->s, i);
-		const struct folio *folio = m->folio + task->folio;
+		const struct folio *folio;
 
 		if (task->walk_pte == NONE || task->folio == NONE)
 			continue;
+		folio = m->folio + task->folio;
 		if (folio_flag(folio, PG_anon) &&
 		    folio_flag(folio, PG_swapbacked) != folio_flag(folio, PG_swapcache))
 			FAIL(v, V11, ON_FOLIO, task->folio, folio_flag(folio, PG_swapbacked),

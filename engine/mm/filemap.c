@@ -10,16 +10,24 @@ __mirrored void folio_unlock(struct machine *m, const struct folio *folio)
 	step(m, EV_folio_unlocked, folio->page, 0);
 }
 
-/* mm/filemap.c:folio_end_writeback: a folio marked for reclaim moves to the tail of its LRU list */
+/* mm/folio.c:folio_rotate_reclaimable: to the tail of its LRU list, where reclaim looks first */
+static void folio_rotate_reclaimable(struct machine *m, const struct folio *folio)
+{
+	enum folio_list list = (enum folio_list)folio->list;
+
+	if (!folio_flag(folio, PG_lru) || folio_flag(folio, PG_unevictable))
+		return;
+	list_del(m, folio);
+	list_add_tail(m, folio, list);
+}
+
+/* mm/filemap.c:folio_end_writeback */
 __mirrored void folio_end_writeback(struct machine *m, const struct folio *folio)
 {
 	enter(m, EV_folio_end_writeback, folio->page, 0);
-	if (folio_flag(folio, PG_reclaim) && folio_flag(folio, PG_lru)) {
-		enum folio_list list = (enum folio_list)folio->list;
-
+	if (folio_flag(folio, PG_reclaim)) {
 		folio_clear_flag(m, folio, PG_reclaim);
-		list_del(m, folio);
-		list_add_tail(m, folio, list);
+		folio_rotate_reclaimable(m, folio);
 	}
 	folio_clear_flag(m, folio, PG_writeback);
 	step(m, EV_folio_writeback_cleared, folio->page, 0);

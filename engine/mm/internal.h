@@ -20,7 +20,6 @@
 #include "arch/arch.h"
 #include "core/list.h"
 
-#define SWAP_CLUSTER_MAX 32
 #define FOLIO_BATCH_SIZE 31	/* PAGEVEC_SIZE: a full batch of folios to free */
 
 /* --- helpers that the kernel inlines ------------------------------------- */
@@ -64,6 +63,14 @@ static inline void folio_ref_sub(struct machine *m, const struct folio *folio, u
 	count(m, COUNT_ref_op, 1);
 }
 
+/* include/linux/mm.h:folio_maybe_dma_pinned: may a device use its pages? */
+static inline bool folio_maybe_dma_pinned(struct machine *m, const struct folio *folio, u32 page)
+{
+	count(m, COUNT_pin_check, 1);
+	step(m, folio->pincount ? EV_pinned : EV_not_pinned, page, folio->pincount);
+	return folio->pincount > 0;
+}
+
 /* The PTE of an address inside the VMA, present or not. */
 static inline u32 vma_pte(const struct vma *vma, u64 address)
 {
@@ -100,7 +107,8 @@ __mirrored bool check_pte(struct machine *m, const struct page_vma_mapped_walk *
 /* --- mm/rmap.c ------------------------------------------------------------ */
 
 enum ttu_flags {
-	TTU_SPLIT_HUGE_PMD = 1, TTU_SYNC = 2, TTU_BATCH_FLUSH = 4, TTU_IGNORE_MLOCK = 8,
+	TTU_SYNC = 1,
+	TTU_BATCH_FLUSH = 2,
 };
 
 __mirrored void try_to_unmap(struct machine *m, const struct folio *folio, u32 flags);
@@ -111,8 +119,8 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 				 const struct vma *vma, u32 flags);
 __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *folio,
 				     const struct page_vma_mapped_walk *pvmw, pte_t pteval);
-__mirrored u32 ttu_anon_folio(struct machine *m, const struct folio *folio, const struct vma *vma,
-			      u32 page, u32 pte, pte_t pteval, u32 nr);
+__mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio,
+			       const struct vma *vma, u32 page, u32 pte, pte_t pteval, u32 nr);
 __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio *folio, u32 mm,
 					  u32 page, u32 pte, pte_t pteval, u32 nr);
 __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
@@ -148,7 +156,7 @@ __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struc
 
 /* --- mm/vmscan.c ---------------------------------------------------------- */
 
-enum pageout { PAGE_KEEP, PAGE_ACTIVATE, PAGE_SUCCESS, PAGE_CLEAN };
+enum pageout { PAGE_KEEP, PAGE_SUCCESS, PAGE_CLEAN };
 
 __mirrored bool folio_isolate_lru(struct machine *m, const struct folio *folio);
 __mirrored void folio_putback_lru(struct machine *m, const struct folio *folio);

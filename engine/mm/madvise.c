@@ -25,7 +25,11 @@ static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 	}
 	if (folio_flag(folio, PG_active))
 		folio_set_flag(m, folio, PG_workingset);
-	if (folio_isolate_lru(m, folio))
+	if (!folio_isolate_lru(m, folio))
+		return;
+	if (folio_flag(folio, PG_unevictable))
+		folio_putback_lru(m, folio);
+	else
 		list_add(m, folio, LIST_FOLIO_LIST);
 }
 
@@ -67,12 +71,17 @@ __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struc
 __mirrored void madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end)
 {
 	enter(m, EV_madvise_pageout, NONE, (u32)((end - start) >> PAGE_SHIFT));
+	if (vma->flags & VM_LOCKED) {
+		step(m, EV_madvise_refused, NONE, 0);
+		return;
+	}
 	while (start < end) {
 		u64 next = (start | (PMD_SIZE - 1)) + 1;
 
 		if (next > end)
 			next = end;
-		madvise_cold_or_pageout_pte_range(m, vma, start, next);
+		if (m->table[vma_pte(vma, start) / PTRS_PER_PTE].populated)
+			madvise_cold_or_pageout_pte_range(m, vma, start, next);
 		start = next;
 	}
 }

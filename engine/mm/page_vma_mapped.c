@@ -54,6 +54,12 @@ static bool not_found(struct machine *m)
 	return false;
 }
 
+/* Is there a page table for where the walk stands? */
+static bool has_table(const struct machine *m, const struct page_vma_mapped_walk *pvmw)
+{
+	return m->table[vma_pte(pvmw->vma, m->task->walk_address) / PTRS_PER_PTE].populated;
+}
+
 /* mm/page_vma_mapped.c:map_pte. False: nothing here, go on behind it. */
 static bool map_pte(struct machine *m, const struct page_vma_mapped_walk *pvmw)
 {
@@ -110,6 +116,10 @@ __mirrored bool page_vma_mapped_walk(struct machine *m, const struct page_vma_ma
 	count(m, COUNT_walk_step, 1);
 	enter(m, EV_page_vma_mapped_walk, NONE, 0);
 	do {
+		if (task->walk_pte == NONE && !has_table(m, pvmw)) {
+			put64(m, &task->walk_address, (task->walk_address | (PMD_SIZE - 1)) + 1);
+			continue;
+		}
 		if (task->walk_pte == NONE) {
 			put(m, &task->page, walk_page(m, pvmw));
 			at_pte = map_pte(m, pvmw);

@@ -139,20 +139,12 @@ __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *fo
 		deferred_split_folio(m, folio, true);
 }
 
-/* The copy of the kernel's smp_mb() and folio_maybe_dma_pinned() that both users share. */
-static bool folio_maybe_dma_pinned(struct machine *m, const struct folio *folio, u32 page)
-{
-	count(m, COUNT_smp_mb, 1);
-	step(m, EV_smp_mb_before_pin_check, page, 0);
-	count(m, COUNT_pin_check, 1);
-	step(m, folio->pincount ? EV_pinned : EV_not_pinned, page, folio->pincount);
-	return folio->pincount > 0;
-}
-
 /* include/linux/rmap.h:folio_try_share_anon_rmap_ptes. True: it may not be shared. */
 static bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
 					   u32 nr)
 {
+	count(m, COUNT_smp_mb, 1);
+	step(m, EV_smp_mb_before_pin_check, page, 0);
 	if (folio_maybe_dma_pinned(m, folio, page))
 		return true;
 	for (u32 i = page; i < page + nr; i++)
@@ -236,6 +228,19 @@ static u32 page_anon_exclusive_batch(const struct machine *m, u32 page, u32 max)
 	return nr;
 }
 
+/*
+ * mm/rmap.c:ttu_anon_folio, for nr pages that agree in AnonExclusive. False: nothing has
+ * changed, the caller restores the PTEs.
+ */
+__mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio, const struct vma *vma,
+			       u32 page, u32 pte, pte_t pteval, u32 nr)
+{
+	enter(m, EV_ttu_anon_folio, page, nr);
+	if (folio_flag(folio, PG_swapbacked) != folio_flag(folio, PG_swapcache))
+		return false;
+	return ttu_anon_swapbacked_folio(m, folio, vma->mm, page, pte, pteval, nr);
+}
+
 /* The end of a turn: the mappings are gone, so are their counts and references. */
 static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
@@ -245,28 +250,23 @@ static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32
 }
 
 /*
- * mm/rmap.c:ttu_anon_folio. Returns how many of the nr PTEs became swap entries, their
- * accounting finished; the caller restores the others. A run may mix exclusive and
- * shared pages: each sub-batch that agrees is done on its own.
+ * A run may mix exclusive and shared pages: each sub-batch that agrees is converted and
+ * finished on its own, so that a later one may fail. Returns how many PTEs are done. In
+ * 7.3 the run is one PTE, and this is what follows ttu_anon_folio() there.
  */
-__mirrored u32 ttu_anon_folio(struct machine *m, const struct folio *folio, const struct vma *vma,
-			      u32 page, u32 pte, pte_t pteval, u32 nr)
+static u32 unmap_sub_batches(struct machine *m, const struct folio *folio, const struct vma *vma,
+			     u32 page, pte_t pteval, u32 nr)
 {
-	u32 done = 0;
+	u32 pte = m->task->walk_pte, done = 0, len;
 
-	enter(m, EV_ttu_anon_folio, page, nr);
-	if (folio_flag(folio, PG_swapbacked) != folio_flag(folio, PG_swapcache))
-		return 0;
-	while (done < nr) {
-		u32 len = page_anon_exclusive_batch(m, page + done, nr - done);
-
+	for (; done < nr; done += len) {
+		len = page_anon_exclusive_batch(m, page + done, nr - done);
 		if (nr > 1)
 			step(m, EV_anon_exclusive_batch, page + done, len);
-		if (!ttu_anon_swapbacked_folio(m, folio, vma->mm, page + done, pte + done,
-					       m->arch->pte->advance_pfn(pteval, done), len))
+		if (!ttu_anon_folio(m, folio, vma, page + done, pte + done,
+				    m->arch->pte->advance_pfn(pteval, done), len))
 			break;
 		finish_folio_unmap(m, folio, page + done, len);
-		done += len;
 	}
 	return done;
 }
@@ -313,18 +313,40 @@ static void walk_skip(struct machine *m, u32 nr)
 	step(m, EV_walk_skipped, NONE, nr);
 }
 
+/*
+ * The walk met a PTE of a locked VMA: nothing is unmapped. All of the folio's PTEs must
+ * have been seen under one page-table lock before it may be marked. False: look on.
+ */
+static bool mlock_missed_folio(struct machine *m, const struct folio *folio, u32 seen)
+{
+	step(m, EV_vma_locked, m->task->page, seen);
+	if (seen != folio_nr_pages(folio))
+		return false;
+	if (!(m->task->walk_flags & PVMW_PGTABLE_CROSSED)) {
+		folio_set_flag(m, folio, PG_mlocked);
+		step(m, EV_folio_mlocked, folio->page, 0);
+	}
+	return true;
+}
+
 /* mm/rmap.c:try_to_unmap_one */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 				 const struct vma *vma, u32 flags)
 {
 	const struct page_vma_mapped_walk pvmw = { .folio = folio, .vma = vma };
 	const struct task *task = m->task;
-	u32 page, nr_pages, done;
+	u32 page, nr_pages, done, locked = 0;
 	pte_t pteval;
 
 	enter(m, EV_try_to_unmap_one, folio->page, folio_nr_pages(folio));
 	page_vma_mapped_walk_start(m, &pvmw, flags & TTU_SYNC ? PVMW_SYNC : 0);
 	while (page_vma_mapped_walk(m, &pvmw)) {
+		if (vma->flags & VM_LOCKED) {
+			if (!mlock_missed_folio(m, folio, ++locked))
+				continue;
+			page_vma_mapped_walk_done(m);
+			break;
+		}
 		pteval = m->arch->ptep_get(m, task->walk_pte);
 		page = folio->page + (u32)(m->arch->pte->pfn(pteval) - folio->pfn);
 		nr_pages = folio_unmap_pte_batch(m, folio, &pvmw, pteval);
@@ -334,7 +356,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 		pteval = clear_and_flush(m, folio, vma, flags, nr_pages);
 		cond_install_uffd_wp_ptes(m);
 		update_hiwater_rss(m, vma->mm);
-		done = ttu_anon_folio(m, folio, vma, page, task->walk_pte, pteval, nr_pages);
+		done = unmap_sub_batches(m, folio, vma, page, pteval, nr_pages);
 		if (done < nr_pages) {
 			m->arch->set_ptes(m, task->walk_pte + done,
 					  m->arch->pte->advance_pfn(pteval, done), nr_pages - done);
@@ -349,7 +371,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 		if (nr_pages > 1)
 			walk_skip(m, nr_pages);
 	}
-	return true;
+	return !locked;
 }
 
 /* mm/rmap.c:folio_lock_anon_vma_read */

@@ -30,15 +30,14 @@ __mirrored void __swap_cache_add_folio(struct machine *m, const struct folio *fo
 /* mm/swap_state.c:__swap_cache_do_del_folio. The cache's references are the caller's to drop. */
 __mirrored void __swap_cache_do_del_folio(struct machine *m, const struct folio *folio)
 {
-	u32 first = folio->swap, nr_pages = folio_nr_pages(folio);
+	u32 first = folio->swap, nr_pages = folio_nr_pages(folio), used = 0;
 
 	enter(m, EV___swap_cache_do_del_folio, folio->page, nr_pages);
 	for (u32 i = 0; i < nr_pages; i++) {
 		const struct slot *slot = m->slot + first + i;
 
+		used += slot->count > 0;
 		put(m, &slot->folio, NONE);
-		if (!slot->count)
-			continue;
 		put(m, &slot->kind, SLOT_SHADOW);
 		count(m, COUNT_swap_slot_write, 1);
 		step(m, EV_swap_shadow_stored, folio->page + i, first + i);
@@ -46,7 +45,9 @@ __mirrored void __swap_cache_do_del_folio(struct machine *m, const struct folio 
 	folio_clear_flag(m, folio, PG_swapcache);
 	put(m, &folio->swap, NONE);
 	step(m, EV_swap_cache_removed, folio->page, nr_pages);
-	for (u32 i = 0; i < nr_pages; i++)
+	if (!used)
+		__swap_cluster_free_entries(m, first, nr_pages);
+	for (u32 i = 0; used && used < nr_pages && i < nr_pages; i++)
 		if (!m->slot[first + i].count)
 			__swap_cluster_free_entries(m, first + i, 1);
 }

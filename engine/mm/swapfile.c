@@ -266,6 +266,7 @@ __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio)
 	__swap_cache_del_folio(m, folio);
 	swap_cluster_unlock(m, ci);
 	folio_ref_sub(m, folio, folio_nr_pages(folio));
-	folio_mark_dirty(m, folio);
+	folio_set_flag(m, folio, PG_dirty);
+	step(m, EV_folio_dirty_set, folio->page, 0);
 	return true;
 }

@@ -18,6 +18,8 @@ static enum folio_list folio_lru_list(const struct folio *folio)
 {
 	u32 list = folio_flag(folio, PG_swapbacked) ? LRU_INACTIVE_ANON : LRU_INACTIVE_FILE;
 
+	if (folio_flag(folio, PG_unevictable))
+		return LRU_UNEVICTABLE;
 	return (enum folio_list)(list + folio_flag(folio, PG_active));
 }
 
@@ -39,6 +41,10 @@ __mirrored bool folio_isolate_lru(struct machine *m, const struct folio *folio)
 __mirrored void folio_putback_lru(struct machine *m, const struct folio *folio)
 {
 	enter(m, EV_folio_putback_lru, folio->page, 0);
+	if (folio_flag(folio, PG_mlocked)) {
+		folio_clear_flag(m, folio, PG_active);
+		folio_set_flag(m, folio, PG_unevictable);
+	}
 	list_add(m, folio, folio_lru_list(folio));
 	folio_set_flag(m, folio, PG_lru);
 	folio_clear_flag(m, folio, PG_isolated);
@@ -62,7 +68,7 @@ __mirrored enum pageout pageout(struct machine *m, const struct folio *folio)
 	folio_set_flag(m, folio, PG_reclaim);
 	step(m, EV_folio_reclaim_set, folio->page, 0);
 	swap_writeout(m, folio);
-	if (!folio_flag(folio, PG_writeback)) {
+	if (!folio_flag(folio, PG_writeback) && folio_flag(folio, PG_reclaim)) {
 		folio_clear_flag(m, folio, PG_reclaim);
 		step(m, EV_folio_reclaim_cleared, folio->page, 0);
 	}
@@ -108,50 +114,59 @@ static bool folio_trylock(struct machine *m, const struct folio *folio)
 	return true;
 }
 
-/* What became of a folio at one of its stations. */
-enum verdict {
-	GO_ON,
-	KEEP, /* unlocked already: back to the LRU */
-	KEEP_LOCKED, /* unlock, back to the LRU */
-	ACTIVATE, /* unlock, back to the LRU as active */
-};
+/*
+ * The body of shrink_folio_list()'s loop, cut where a folio enters the next phase. Each
+ * part says how to go on: the kernel's labels.
+ */
+enum label { GO_ON, KEEP, KEEP_LOCKED, ACTIVATE_LOCKED };
 
-static enum verdict add_to_swap(struct machine *m, const struct folio *folio)
+/* Lock it; is it one that reclaim may take? */
+static enum label lock_and_look(struct machine *m, const struct folio *folio)
 {
-	enter_phase(m, PHASE_slots);
+	if (!folio_trylock(m, folio))
+		return KEEP;
+	if (folio_flag(folio, PG_unevictable) || folio_flag(folio, PG_mlocked))
+		return ACTIVATE_LOCKED;
+	if (folio_flag(folio, PG_writeback)) {
+		folio_set_flag(m, folio, PG_reclaim);
+		step(m, EV_folio_reclaim_set, folio->page, 0);
+		return ACTIVATE_LOCKED;
+	}
+	return GO_ON;
+}
+
+/* An anonymous folio that is not in the swap cache yet gets its slots. */
+static enum label alloc_slots(struct machine *m, const struct folio *folio)
+{
 	if (!folio_flag(folio, PG_anon) || !folio_flag(folio, PG_swapbacked) ||
 	    folio_flag(folio, PG_swapcache))
 		return GO_ON;
-	count(m, COUNT_pin_check, 1);
-	step(m, folio->pincount ? EV_pinned : EV_not_pinned_yet, folio->page, folio->pincount);
-	if (folio->pincount)
+	if (folio_maybe_dma_pinned(m, folio, folio->page))
 		return KEEP_LOCKED;
 	if (folio_test_large(folio) && folio->refcount != folio->mapcount + 1) {
 		step(m, EV_folio_refs_extra, folio->page, folio->refcount);
-		return ACTIVATE;
+		return ACTIVATE_LOCKED;
 	}
 	if (!folio_alloc_swap(m, folio))
-		return ACTIVATE;
+		return ACTIVATE_LOCKED;
 	/* A PTE may be clean while the content exists nowhere else. */
 	folio_mark_dirty(m, folio);
 	return GO_ON;
 }
 
-static enum verdict unmap(struct machine *m, const struct folio *folio)
+static enum label unmap(struct machine *m, const struct folio *folio)
 {
 	enter_phase(m, PHASE_unmap);
 	if (!folio_mapped(folio))
 		return GO_ON;
 	try_to_unmap(m, folio, TTU_BATCH_FLUSH | (folio_test_large(folio) ? TTU_SYNC : 0));
-	return folio_mapped(folio) ? ACTIVATE : GO_ON;
+	return folio_mapped(folio) ? ACTIVATE_LOCKED : GO_ON;
 }
 
-static enum verdict write_out(struct machine *m, const struct folio *folio)
+static enum label write_out(struct machine *m, const struct folio *folio)
 {
-	count(m, COUNT_pin_check, 1);
-	step(m, folio->pincount ? EV_pinned : EV_not_pinned_yet, folio->page, folio->pincount);
-	if (folio->pincount)
-		return ACTIVATE;
+	if (folio_maybe_dma_pinned(m, folio, folio->page))
+		return ACTIVATE_LOCKED;
 	if (!folio_flag(folio, PG_dirty))
 		return GO_ON;
 	enter_phase(m, PHASE_flush);
@@ -160,8 +175,6 @@ static enum verdict write_out(struct machine *m, const struct folio *folio)
 	switch (pageout(m, folio)) {
 	case PAGE_KEEP:
 		return KEEP_LOCKED;
-	case PAGE_ACTIVATE:
-		return ACTIVATE;
 	case PAGE_CLEAN:
 		return GO_ON;
 	case PAGE_SUCCESS:
@@ -179,7 +192,7 @@ static void flush_and_free(struct machine *m)
 	free_unref_folios(m);
 }
 
-static enum verdict free_it(struct machine *m, const struct folio *folio)
+static enum label free_it(struct machine *m, const struct folio *folio)
 {
 	enter_phase(m, PHASE_free);
 	if (!__remove_mapping(m, folio))
@@ -192,29 +205,45 @@ static enum verdict free_it(struct machine *m, const struct folio *folio)
 	return GO_ON;
 }
 
-/* One folio through all stations. True: it is on its way to the page allocator. */
+/* mm/swap.h:vm_swap_full: more than half of all slots are in use */
+static bool vm_swap_full(const struct machine *m)
+{
+	u32 inuse = 0, total = 0;
+
+	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++) {
+		inuse += m->device[i].inuse;
+		total += m->device[i].nr_slots - 1;
+	}
+	return (total - inuse) * 2 < total;
+}
+
+/* The label activate_locked: not a candidate for swapping, so its slots may be of use. */
+static void activate_locked(struct machine *m, const struct folio *folio)
+{
+	if (folio_flag(folio, PG_swapcache) && (vm_swap_full(m) || folio_flag(folio, PG_mlocked)))
+		folio_free_swap(m, folio);
+	if (folio_flag(folio, PG_mlocked))
+		return;
+	folio_set_flag(m, folio, PG_active);
+	step(m, EV_folio_activated, folio->page, 0);
+}
+
+/* True: it is on its way to the page allocator. */
 static bool shrink_folio(struct machine *m, const struct folio *folio)
 {
-	enum verdict verdict = folio_trylock(m, folio) ? GO_ON : KEEP;
+	static enum label (*const part[])(struct machine * m, const struct folio *folio) = {
+		lock_and_look, alloc_slots, unmap, write_out, free_it,
+	};
+	enum label label = GO_ON;
 
-	if (verdict == GO_ON && folio_flag(folio, PG_writeback))
-		verdict = ACTIVATE;
-	if (verdict == GO_ON)
-		verdict = add_to_swap(m, folio);
-	if (verdict == GO_ON)
-		verdict = unmap(m, folio);
-	if (verdict == GO_ON)
-		verdict = write_out(m, folio);
-	if (verdict == GO_ON)
-		verdict = free_it(m, folio);
-	if (verdict == GO_ON)
+	enter_phase(m, PHASE_slots);
+	for (u32 i = 0; i < NR_OF(part) && label == GO_ON; i++)
+		label = part[i](m, folio);
+	if (label == GO_ON)
 		return true;
-
-	if (verdict == ACTIVATE) {
-		folio_set_flag(m, folio, PG_active);
-		step(m, EV_folio_activated, folio->page, 0);
-	}
-	if (verdict != KEEP)
+	if (label == ACTIVATE_LOCKED)
+		activate_locked(m, folio);
+	if (label != KEEP)
 		folio_unlock(m, folio);
 	list_add(m, folio, LIST_RET);
 	step(m, EV_folio_kept, folio->page, 0);
@@ -230,7 +259,6 @@ __mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list)
 	while (!list_empty(m, list)) {
 		const struct folio *folio = lru_to_folio(m, list);
 
-		enter_phase(m, PHASE_slots);
 		put(m, &m->task->folio, folio_idx(m, folio));
 		list_del(m, folio);
 		if (shrink_folio(m, folio))
@@ -269,7 +297,10 @@ __mirrored u32 reclaim_pages(struct machine *m)
 	while (!list_empty(m, LIST_FOLIO_LIST)) {
 		const struct folio *folio = lru_to_folio(m, LIST_FOLIO_LIST);
 
-		folio_clear_flag(m, folio, PG_active);
+		if (folio_flag(folio, PG_active)) {
+			folio_clear_flag(m, folio, PG_active);
+			step(m, EV_folio_active_cleared, folio->page, 0);
+		}
 		list_move(m, folio, LIST_NODE);
 		step(m, EV_folio_listed, folio->page, 0);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Judge a run: what had to hold, where it did not, and how to look at that moment. */
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include <fnmatch.h>
 
@@ -48,22 +48,28 @@ static void in_words(const struct judge *j, char *buf, size_t size)
 		snprintf(buf + n, size - (size_t)n, ", time %u", x->when.nth);
 }
 
+static void say_failed(struct judge *j, struct verdict *v, const struct lane *lane, u64 step)
+{
+	char *command = run_command(j->run->scenario, NULL, lane->spec->name, step);
+
+	v->command = command ? command : "out of memory";
+	j->failed++;
+	j->fail(j->ctx, v);
+	free(command);
+}
+
 static void report(struct judge *j, u64 step, const char *but)
 {
 	const struct scn_expect *x = j->expect;
-	const char *file = j->run->scenario->file;
 	char what[640];
 	struct verdict v;
 
 	in_words(j, what, sizeof(what));
 	snprintf(v.text, sizeof(v.text),
-		 "%.100s:%u: %s step %llu: expected %.300s, but %.300s\n%s%.120s%s"
-		 "folioscope %.100s --at %s:%llu",
-		 file, x->line, j->lane->spec->name, (unsigned long long)step, what, but,
-		 x->because ? "because " : "", x->because ? x->because : "", x->because ? "\n" : "",
-		 file, j->lane->spec->name, (unsigned long long)step);
-	j->failed++;
-	j->fail(j->ctx, &v);
+		 "%.200s:%u: %s step %llu: expected %.300s, but %.300s%s%.120s",
+		 j->run->scenario->file, x->line, j->lane->spec->name, (unsigned long long)step,
+		 what, but, x->because ? "\nbecause " : "", x->because ? x->because : "");
+	say_failed(j, &v, j->lane, step);
 }
 
 /* True: as expected. Else the failure is reported. */
@@ -150,15 +156,13 @@ static bool op_happened(const struct lane *lane, u32 op)
 
 static void report_unreached(struct judge *j, struct scn_place at, const char *what, u32 i)
 {
-	const char *file = j->run->scenario->file;
+	const struct lane *lane = &j->run->lanes[0];
 	struct verdict v;
 
 	snprintf(v.text, sizeof(v.text),
-		 "%.100s:%u: /%s/%u: expected its \"when\" to come true in some lane, but it never does\n"
-		 "folioscope %.100s --at %s:end",
-		 file, at.line, what, i, file, j->run->lanes[0].spec->name);
-	j->failed++;
-	j->fail(j->ctx, &v);
+		 "%.200s:%u: /%s/%u: expected its \"when\" to come true in some lane, but it never does",
+		 j->run->scenario->file, at.line, what, i);
+	say_failed(j, &v, lane, lane->steps);
 }
 
 /* What waits for a moment that no lane comes to is a mistake of the scenario. */

@@ -100,6 +100,39 @@ static char *stem(const char *file)
 	return copy_string(name, len);
 }
 
+/* Overlaps are the world's to find: here folios of one page frame are as good as sorted. */
+static int folio_order(const void *a, const void *b)
+{
+	const struct scn_folio *const *x = a, *const *y = b;
+
+	if ((*x)->pfn != (*y)->pfn)
+		return (*x)->pfn < (*y)->pfn ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Where each folio will be in the state's folio[], which is sorted by page frame. */
+static bool order_folios(struct scenario *s, struct error *err)
+{
+	struct scn_folio **sorted = calloc((size_t)s->nr_folios + 1, sizeof(struct scn_folio *));
+	u32 state = 0;
+
+	s->by_pfn = calloc((size_t)s->nr_folios + 1, sizeof(*s->by_pfn));
+	if (!sorted || !s->by_pfn) {
+		free(sorted);
+		return error_set(err, "out of memory");
+	}
+	for (u32 i = 0; i < s->nr_folios; i++)
+		sorted[i] = &s->folios[i];
+	qsort(sorted, s->nr_folios, sizeof(*sorted), folio_order);
+	for (u32 i = 0; i < s->nr_folios; i++) {
+		s->by_pfn[i] = (u32)(sorted[i] - s->folios);
+		sorted[i]->state = state;
+		state += sorted[i]->count;
+	}
+	free(sorted);
+	return true;
+}
+
 struct scenario *scenario_load(const char *file, const char *bytes, size_t len, struct error *err)
 {
 	struct json doc = { .file = file };
@@ -115,7 +148,7 @@ struct scenario *scenario_load(const char *file, const char *bytes, size_t len, 
 		error_set(err, "out of memory");
 	else
 		ok = json_parse(&doc, file, bytes, len, err) &&
-		     read_object(&r, 0, &scenario_shape, s);
+		     read_object(&r, 0, &scenario_shape, s) && order_folios(s, err);
 	json_free(&doc);
 	if (ok)
 		return s;

@@ -248,9 +248,7 @@ static const struct field vma_fields[] = {
 	  .fallback = UINT64_MAX },
 	{ "write", FIELD_BIT, AT(scn_vma, flags), .bit = VM_WRITE, .fallback = true },
 	{ "locked", FIELD_BIT, AT(scn_vma, flags), .bit = VM_LOCKED },
-	{ "droppable", FIELD_BIT, AT(scn_vma, flags), .bit = VM_DROPPABLE },
 	{ "exec", FIELD_BIT, AT(scn_vma, flags), .bit = VM_EXEC },
-	{ "shared", FIELD_BIT, AT(scn_vma, flags), .bit = VM_SHARED },
 };
 static const struct shape vma_shape = { SHAPE(scn_vma, vma_fields), .check = check_vma };
 
@@ -274,6 +272,12 @@ static bool read_fill(struct reader *r, u32 node, void *target)
 	return true;
 }
 
+/* What a folio may have on top of what its place in the world implies. */
+#define SETTABLE_FLAGS                                                               \
+	(1u << PG_locked | 1u << PG_referenced | 1u << PG_dirty | 1u << PG_active |  \
+	 1u << PG_workingset | 1u << PG_writeback | 1u << PG_reclaim |               \
+	 1u << PG_unevictable | 1u << PG_mlocked)
+
 static bool read_flags(struct reader *r, u32 node, void *target)
 {
 	struct scn_folio *folio = target;
@@ -295,6 +299,9 @@ static bool read_flags(struct reader *r, u32 node, void *target)
 					 i == PG_zero_filled ? "fill" :
 					 i == PG_isolated    ? "isolated" :
 							       "swap");
+		if (i < NR_FOLIO_FLAGS && !(SETTABLE_FLAGS >> i & 1))
+			return read_fail(r, child, "expected a flag that the world does not set "
+					 "itself, such as dirty, locked, active or referenced");
 		if (i == NR_FOLIO_FLAGS)
 			return unknown_word(r, child, "a folio flag", folio_flag_names,
 					    sizeof(folio_flag_names[0]), NR_FOLIO_FLAGS);

@@ -167,7 +167,7 @@ const struct op_info op_infos[] = {
 	  .reclaims = true, .possible = is_range_mapped, .needs = "the whole range must be in VMAs",
 	  .text = "the process asks to reclaim a range: MADV_PAGEOUT" },
 	{ .name = "try_to_unmap", .takes = OP_FOLIO, .run = op_try_to_unmap, .reclaims = true,
-	  .possible = is_ready_to_unmap, .needs = "the folio must be locked (isolated)",
+	  .possible = is_ready_to_unmap, .needs = "the folio must be locked (its flags)",
 	  .text = "unmap a folio as shrink_folio_list does, flushes deferred" },
 	{ .name = "try_to_unmap_flush", .run = op_try_to_unmap_flush, .reclaims = true,
 	  .text = "flush what this CPU's task has deferred" },

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/tlb.h"
 #include "mm/check.h"
 #include "scenario/ops.h"
 #include "scenario/run.h"
@@ -145,6 +146,8 @@ __mirrored void run_op(struct runner *r, u32 i)
 		put(m, &m->task->page, NONE);
 	}
 	step(m, EV_op_begin, NONE, i);
+	if (op.op->takes & OP_MM)
+		switch_mm(m, op.mm);
 	op.op->run(m, &op);
 	if (r->firing) {
 		machine_run_on(m, cpu);
@@ -277,18 +280,27 @@ void run_free(struct run *run)
 
 const char *folio_name(const struct scenario *s, u32 folio, char *buf)
 {
-	for (u32 i = 0; i < s->nr_folios; i++) {
-		u32 k = folio - scn_folio_state(s, i);
+	const struct scn_folio *spec;
+	u32 low = 0, high = s->nr_folios;
 
-		if (k >= s->folios[i].count)
-			continue;
-		if (s->folios[i].count == 1)
-			snprintf(buf, 32, "%.31s", s->folios[i].id);
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (s->folios[s->by_pfn[mid]].state <= folio)
+			low = mid + 1;
 		else
-			snprintf(buf, 32, "%.20s%u", s->folios[i].id, k);
-		return buf;
+			high = mid;
 	}
-	return "?";
+	if (low == 0)
+		return "?";
+	spec = &s->folios[s->by_pfn[low - 1]];
+	if (folio - spec->state >= spec->count)
+		return "?";
+	if (spec->count == 1)
+		snprintf(buf, 32, "%.31s", spec->id);
+	else
+		snprintf(buf, 32, "%.20s%u", spec->id, folio - spec->state);
+	return buf;
 }
 
 static bool parse_moment(const char *text, u32 end, u32 *pos)

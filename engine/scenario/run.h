@@ -55,7 +55,8 @@ void run_free(struct run *run);
 
 /* A failed expectation, in words. */
 struct verdict {
-	char text[1024];	/* both operands, the step, the command that reopens that moment */
+	char text[1024];	/* both operands and the step; "because" on a line of its own */
+	const char *command;	/* run_command() of that moment */
 };
 /*
  * Evaluate every `expect` of a recorded run; fail() hears of each that does not hold, and
@@ -65,6 +66,13 @@ u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v)
 
 /* The scenario's name of a folio of the state: "A", or "A3" in a group. buf holds 32 bytes. */
 const char *folio_name(const struct scenario *s, u32 folio, char *buf);
+
+/*
+ * The command that opens a moment again, as a shell takes it: "folioscope FILE --at LANE:N",
+ * with the --lanes and --feature that made this run. lanes: other ones to ask for, else NULL.
+ * The caller frees it. NULL: out of memory.
+ */
+char *run_command(const struct scenario *s, const char *lanes, const char *lane, u64 pos);
 
 /* MOMENT: "LANE:N", "N", "end", "LANE:end" -> tick of the alignment. */
 bool run_moment(const struct run *run, const char *moment, u32 *tick, u32 *lane, struct error *err);

@@ -56,6 +56,7 @@ void scenario_free(struct scenario *s)
 	free(s->mms);
 	free(s->vmas);
 	free(s->folios);
+	free(s->by_pfn);
 	free(s->maps);
 	free(s->slots);
 	free(s->tlbs);
@@ -64,6 +65,7 @@ void scenario_free(struct scenario *s)
 	free(s->expects);
 	free(s->name);
 	free(s->file);
+	free(s->features);
 	free(s->title);
 	free(s->summary);
 	free(s);
@@ -212,6 +214,7 @@ static void keep_lanes(struct scenario *s, char *list, struct scn_lane *kept)
 	free(s->lanes);
 	s->lanes = kept;
 	s->nr_lanes = nr;
+	s->narrowed = true;
 	drop_expects(s);
 }
 
@@ -231,6 +234,21 @@ bool scenario_select_lanes(struct scenario *s, const char *list, struct error *e
 		free(kept);
 	free(copy);
 	return ok;
+}
+
+/* For the command that opens this run again. */
+static bool note_feature(struct scenario *s, const char *setting, struct error *err)
+{
+	static const char option[] = " --feature ";
+	size_t old = s->features ? strlen(s->features) : 0;
+	size_t size = old + sizeof(option) + strlen(setting);
+	char *grown = realloc(s->features, size);
+
+	if (!grown)
+		return error_set(err, "out of memory");
+	snprintf(grown + old, size - old, "%s%s", option, setting);
+	s->features = grown;
+	return true;
 }
 
 bool scenario_set_feature(struct scenario *s, const char *setting, struct error *err)
@@ -258,5 +276,5 @@ bool scenario_set_feature(struct scenario *s, const char *setting, struct error 
 		s->lanes[i].features &= ~(1u << feature);
 		s->lanes[i].features |= (u32)on << feature;
 	}
-	return true;
+	return note_feature(s, setting, err);
 }

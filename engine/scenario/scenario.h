@@ -67,6 +67,7 @@ struct scn_folio {
 	u32 pins, refs;		/* FOLL_PIN pins; plain extra references */
 	u32 device;		/* NONE: not in the swap cache */
 	u32 slot;		/* offset of the first slot on it */
+	u32 state;		/* index of the first in the state's folio[] */
 	struct scn_place at;
 };
 
@@ -136,6 +137,8 @@ struct scn_expect {
 struct scenario {
 	char *name;		/* file stem or bundled id */
 	char *file;		/* as given, for messages and for reopening */
+	bool narrowed;		/* lanes were left out: scenario_select_lanes() */
+	char *features;		/* scenario_set_feature() so far: " --feature bbml3=on"; or NULL */
 	char *title, *summary;
 	enum level level;
 	char **teaches, **refs;
@@ -149,6 +152,7 @@ struct scenario {
 	struct scn_mm *mms;		u32 nr_mms;
 	struct scn_vma *vmas;		u32 nr_vmas;
 	struct scn_folio *folios;	u32 nr_folios;
+	u32 *by_pfn;			/* indices in folios[], by page frame, like the state's folio[] */
 	struct scn_map *maps;		u32 nr_maps;
 	struct scn_slot *slots;		u32 nr_slots;
 	struct scn_tlb *tlbs;		u32 nr_tlbs;

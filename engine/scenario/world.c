@@ -36,12 +36,7 @@ static u64 map_pages(const struct scenario *s, const struct scn_map *map)
 
 u32 scn_folio_state(const struct scenario *s, u32 folio)
 {
-	u32 first = 0;
-
-	for (u32 i = 0; i < s->nr_folios; i++)
-		if (s->folios[i].pfn < s->folios[folio].pfn)
-			first += s->folios[i].count;
-	return first;
+	return s->folios[folio].state;
 }
 
 /* A world that cannot be: where in the file, and why. Always false. */
@@ -299,7 +294,7 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 	folio->gup = spec->refs + spec->pins * folio_pin_refs(folio);
 	folio->refcount = folio->gup;
 	if (spec->isolated) {
-		folio->flags |= 1u << PG_isolated | 1u << PG_locked;
+		folio->flags |= 1u << PG_isolated;
 		folio->refcount++;
 	} else {
 		folio->flags |= 1u << PG_lru;
@@ -315,9 +310,10 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 		}
 	}
 	add_to_list(b, i,
-		    spec->isolated		 ? LIST_FOLIO_LIST :
-		    folio_flag(folio, PG_active) ? LRU_ACTIVE_ANON :
-						   LRU_INACTIVE_ANON);
+		    spec->isolated		      ? LIST_FOLIO_LIST :
+		    folio_flag(folio, PG_unevictable) ? LRU_UNEVICTABLE :
+		    folio_flag(folio, PG_active)      ? LRU_ACTIVE_ANON :
+							LRU_INACTIVE_ANON);
 }
 
 static int pfn_order(const void *a, const void *b)
@@ -356,9 +352,10 @@ static bool place_folios(struct builder *b, struct error *err)
 	return ok;
 }
 
-static pte_t make_pte(const struct pte_ops *ops, const struct scn_map *map, u64 pfn)
+static pte_t make_pte(const struct pte_ops *ops, const struct vma *vma, const struct scn_map *map,
+		      u64 pfn)
 {
-	pte_t pte = ops->pfn_pte(pfn, PAGE_READONLY);
+	pte_t pte = ops->pfn_pte(pfn, vma->flags & VM_EXEC ? PAGE_READONLY_EXEC : PAGE_READONLY);
 
 	if (map->dirty)
 		pte = ops->mkdirty(pte);
@@ -385,13 +382,21 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 {
 	struct folio *folio = folio_at(b, i);
 	struct page *page = page_at(b, folio->page + n);
-	u64 *pte = WRITABLE(u64, b, state_pte, va_pte(b->state, map->mm, va));
+	u32 at = va_pte(b->state, map->mm, va);
+	u64 *pte = WRITABLE(u64, b, state_pte, at);
 
 	if (*pte)
 		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
 			       "expected a free address: \"%s\" maps 0x%llx already",
 			       b->s->mms[map->mm].id, (unsigned long long)va);
-	*pte = make_pte(b->arch->pte, map, folio->pfn + n);
+	if (page->mapcount && (page->anon_exclusive || map->exclusive))
+		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
+			       "expected \"exclusive\": false in each map of page %u, "
+			       "which is mapped more than once",
+			       n);
+	*pte = make_pte(b->arch->pte, state_vma(b->state, va_vma(b->state, map->mm, va)), map,
+			folio->pfn + n);
+	WRITABLE(struct table, b, state_table, at / PTRS_PER_PTE)->populated = 1;
 	if (folds(b, map, va, folio->pfn + n, n))
 		*pte = b->arch->pte->mkcont(*pte);
 	if (page->mapcount++ == 0)
@@ -450,9 +455,8 @@ static bool place_map(struct builder *b, const struct scn_map *map, struct error
 static void place_tables(struct builder *b)
 {
 	for (u32 i = 0; i < b->nr_tables; i++)
-		*WRITABLE(struct table, b, state_table, i) = (struct table){
-			.va = b->ranges[i] << PMD_SHIFT, .mm = b->range_mm[i], .populated = 1
-		};
+		*WRITABLE(struct table, b, state_table, i) =
+			(struct table){ .va = b->ranges[i] << PMD_SHIFT, .mm = b->range_mm[i] };
 	for (u32 i = 0; i < b->nr_vmas; i++) {
 		b->vmas[i].anon_vma = i;
 		*WRITABLE(struct vma, b, state_vma, i) = b->vmas[i];
@@ -498,7 +502,8 @@ static void place_slots(struct builder *b)
 
 			if (slot_at(b, slot)->kind == SLOT_FREE)
 				use_slot(b, slot, 0, SLOT_SHADOW);
-			slot_at(b, slot)->count = spec->count;
+			slot_at(b, slot)->count += spec->count;
+			slot_at(b, slot)->others += spec->count;
 		}
 	}
 }
@@ -515,6 +520,9 @@ static bool place_tlb(struct machine *m, const struct scenario *s, const struct 
 {
 	u32 pte = va_pte(m->s, spec->mm, va), entry;
 
+	if (!(m->mm[spec->mm].cpumask >> spec->cpu & 1))
+		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
+			       "expected a CPU that has run \"%s\" (ran_on)", s->mms[spec->mm].id);
 	if (pte == NONE || !m->arch->pte->accessible(m->pte[pte]))
 		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
 			       "expected a mapped address: \"%s\" maps nothing at 0x%llx",

@@ -71,11 +71,12 @@ static const struct field cluster_fields[] = {
 };
 static const struct field slot_fields[] = {
 	FIELD(slot, folio, FOLIO), FIELD(slot, kind, SLOT_KIND), FIELD(slot, count, NUMBER),
-	FIELD(slot, zero, NUMBER),
+	FIELD(slot, others, NUMBER), FIELD(slot, zero, NUMBER),
 };
 static const struct field tlb_fields[] = {
 	FIELD(tlb_entry, va, HEX), FIELD(tlb_entry, mm, MM), FIELD(tlb_entry, pfn, HEX),
 	FIELD(tlb_entry, span, NUMBER), FIELD(tlb_entry, flags, HEX),
+	FIELD(tlb_entry, invalidated_by, HEX),
 };
 static const struct field list_fields[] = {
 	FIELD(list, first, FOLIO), FIELD(list, last, FOLIO), FIELD(list, nr, NUMBER),
@@ -111,6 +112,7 @@ static const struct fields array_fields[NR_ARRAYS] = {
 static const char *const list_names[NR_LISTS] = {
 	[LRU_INACTIVE_ANON] = "inactive_anon", [LRU_ACTIVE_ANON] = "active_anon",
 	[LRU_INACTIVE_FILE] = "inactive_file", [LRU_ACTIVE_FILE] = "active_file",
+	[LRU_UNEVICTABLE] = "unevictable",
 	[LIST_FOLIO_LIST] = "folio_list", [LIST_NODE] = "node_folio_list",
 	[LIST_RET] = "ret_folios", [LIST_PAGEOUT] = "pageout_folios", [LIST_FREE] = "free_folios",
 };

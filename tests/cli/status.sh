@@ -132,6 +132,12 @@ sed 's/"that": "refcount(A) == 0 && mapcount(A) == 0"/"that": "refcount(A) == 7"
 ends 1 check "$dir/wrong.json"
 check "a failed expectation is told with its value" grep -q 'refcount(A) is 0' "$dir/out"
 check "and with the command that opens the moment" grep -qF -- "folioscope $dir/wrong.json --at " "$dir/out"
+cp "$dir/wrong.json" "$dir/it's wrong.json"
+ends 1 check "$dir/it's wrong.json" --lanes '*/unbatched' --feature bbml3=on
+folioscope() { "$FOLIOSCOPE" state "$@"; }
+command=$(grep -o 'folioscope .*' "$dir/out" | head -n 1)
+check "which a shell takes, with all that was asked for" eval "$command >\"\$dir/state\""
+check "  and opens that run" grep -q unbatched "$dir/state"
 ends 1 check unmap-64k "$dir/wrong.json" swapout-4k
 check "the scenarios around it are judged too" grep -q '^ok swapout-4k' "$dir/out"
 sed 's/"script": \[/"limits": {"steps": 1}, "script": [/' scenarios/unmap-64k.json >"$dir/long.json"

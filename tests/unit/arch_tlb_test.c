@@ -50,7 +50,7 @@ static void test_block_is_one_entry_and_any_of_its_pages_drops_it(void **state)
 	assert_int_equal(counted(m, COUNT_tlbi_page), 1);
 	assert_int_equal(counted(m, COUNT_dsb_ish), 0);
 	assert_int_equal(counted(m, COUNT_tlb_flush), 0);
-	assert_true(m->tlb[0].flags & TLB_INVALIDATED);
+	assert_true(tlb_invalidated(&m->tlb[0]));
 
 	/* another CPU's barrier does not wait for it, this one's does */
 	machine_run_on(m, 1);
@@ -64,6 +64,29 @@ static void test_block_is_one_entry_and_any_of_its_pages_drops_it(void **state)
 	assert_int_equal(counted(m, COUNT_tlb_flush), 2);
 	assert_int_equal(counted(m, COUNT_ipi_sent), 0);
 	world_free(&w);
+}
+
+/* Two CPUs broadcast a TLBI for the same block: the first DSB ISH to end is enough. */
+static void test_either_issuer_waits_for_its_own(void **state)
+{
+	(void)state;
+	for (u32 waits = 0; waits < 2; waits++) {
+		struct world w = cached(&arm64_arch, 1u << FEATURE_tlbi_range);
+		struct machine *m = &w.m;
+
+		for (u32 cpu = 0; cpu < 2; cpu++) {
+			machine_run_on(m, cpu);
+			m->arch->tlbbatch_add_pending(m, 0, va_of(16), va_of(32));
+		}
+		machine_run_on(m, 2);
+		m->arch->tlbbatch_flush(m);
+		assert_int_equal(m->cpu[3].nr_tlb, 1);
+		machine_run_on(m, waits);
+		m->arch->tlbbatch_flush(m);
+		for (u32 cpu = 0; cpu < WORLD_CPUS; cpu++)
+			assert_int_equal(m->cpu[cpu].nr_tlb, 0);
+		world_free(&w);
+	}
 }
 
 struct split {
@@ -288,9 +311,9 @@ static void test_full_tlb_forgets_one(void **state)
 	assert_int_equal(m->cpu[1].nr_tlb, WORLD_TLB - 2);
 	assert_int_equal(tlb_find(m->s, 1, 0, va_of(19)), NONE);
 	assert_int_not_equal(tlb_find(m->s, 1, 0, va_of(20)), NONE);
-	tlb_drop_mm(m, 1, 1);
+	tlb_drop_range(m, 1, 1, 0, UINT64_MAX);
 	assert_int_equal(m->cpu[1].nr_tlb, WORLD_TLB - 2);
-	tlb_drop_mm(m, 1, 0);
+	tlb_drop_range(m, 1, 0, 0, UINT64_MAX);
 	assert_int_equal(m->cpu[1].nr_tlb, 0);
 	world_free(&w);
 }
@@ -299,6 +322,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_block_is_one_entry_and_any_of_its_pages_drops_it),
+		cmocka_unit_test(test_either_issuer_waits_for_its_own),
 		cmocka_unit_test(test_ranges_are_split),
 		cmocka_unit_test(test_repeat_tlbi),
 		cmocka_unit_test(test_alone_is_not_deferred),

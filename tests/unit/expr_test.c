@@ -22,7 +22,7 @@ static const char world[] =
 	"  {\"id\": \"B\", \"count\": 3, \"pfn\": \"0x20000\", \"fill\": \"data\"},\n"
 	"  {\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\", \"isolated\": true, \"pins\": 1, "
 	"\"refs\": 2,\n"
-	"   \"flags\": [\"dirty\"], \"swap\": {\"device\": \"zram0\", \"slot\": 32}}],\n"
+	"   \"flags\": [\"locked\", \"dirty\"], \"swap\": {\"device\": \"zram0\", \"slot\": 32}}],\n"
 	" \"maps\": [\n"
 	"  {\"mm\": \"app\", \"va\": \"0x7f0000010000\", \"folio\": \"A\", \"pages\": \"0..4\"},\n"
 	"  {\"mm\": \"app\", \"va\": \"0x7f0000016000\", \"folio\": \"A\", \"pages\": \"6..15\",\n"
@@ -357,7 +357,7 @@ static void test_explain(void **state)
 
 struct verdicts {
 	u32 nr;
-	char text[8][1024];
+	char text[8][1200];
 };
 
 static void note(void *ctx, const struct verdict *v)
@@ -365,7 +365,7 @@ static void note(void *ctx, const struct verdict *v)
 	struct verdicts *all = ctx;
 
 	assert_true(all->nr < 8);
-	strcpy(all->text[all->nr++], v->text);
+	snprintf(all->text[all->nr++], sizeof(all->text[0]), "%s\n%s", v->text, v->command);
 }
 
 static void judge(const char *expect, struct verdicts *all)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "scenario/ops.h"
 #include "scenario/run.h"
 
 #define VA	   "0x7f0000010000"
@@ -130,13 +131,13 @@ static void test_pin_in_the_middle(void **state)
 /* Page 7 read-only: runs of 7, 1 and 8. */
 static void test_write_bit_ends_a_run(void **state)
 {
-	struct world w = run_world(
-		"{\"mm\": \"app\", \"va\": \"" VA "\", \"folio\": \"A\", \"pages\": \"0..6\"},"
-		"{\"mm\": \"app\", \"va\": \"0x7f0000017000\", \"folio\": \"A\","
-		" \"pages\": \"7..7\", \"write\": false},"
-		"{\"mm\": \"app\", \"va\": \"0x7f0000018000\", \"folio\": \"A\","
-		" \"pages\": \"8..15\"}",
-		"");
+	struct world w = run_world("{\"mm\": \"app\", \"va\": \"" VA
+				   "\", \"folio\": \"A\", \"pages\": \"0..6\"},"
+				   "{\"mm\": \"app\", \"va\": \"0x7f0000017000\", \"folio\": \"A\","
+				   " \"pages\": \"7..7\", \"write\": false},"
+				   "{\"mm\": \"app\", \"va\": \"0x7f0000018000\", \"folio\": \"A\","
+				   " \"pages\": \"8..15\"}",
+				   "");
 
 	(void)state;
 	for (u32 i = 0; i < w.run.nr_lanes; i++) {
@@ -171,6 +172,110 @@ static void test_reference_before_the_freeze(void **state)
 	end_world(&w);
 }
 
+/* mlock: MADV_PAGEOUT refuses the VMA, and unmapping leaves its PTEs and marks the folio. */
+static void test_locked_vma(void **state)
+{
+	static const char text[] =
+		"{\"$schema\": \"scenario-1.json\", \"title\": \"t\","
+		" \"world\": {\"mms\": [{\"id\": \"app\"}],"
+		" \"vmas\": [{\"mm\": \"app\", \"start\": \"" VA "\","
+		" \"end\": \"0x7f0000020000\", \"locked\": true}],"
+		" \"folios\": [{\"id\": \"A\", \"order\": 4, \"isolated\": true,"
+		" \"flags\": [\"locked\"], \"swap\": {\"device\": \"zram0\", \"slot\": 512}}],"
+		" \"maps\": [{\"mm\": \"app\", \"va\": \"" VA "\", \"folio\": \"A\"}]},"
+		" \"script\": [{\"do\": \"madvise_pageout\", \"mm\": \"app\", \"va\": \"" VA "\","
+		" \"pages\": 16}, {\"do\": \"try_to_unmap\", \"folio\": \"A\"}]}";
+	struct world w;
+	struct error err;
+
+	(void)state;
+	w.s = scenario_load("test", text, strlen(text), &err);
+	if (!w.s || !run_scenario(&w.run, w.s, RUN_RECORD, true, &err))
+		fail_msg("%s", err.text);
+	for (u32 i = 0; i < w.run.nr_lanes; i++) {
+		const struct lane *lane = &w.run.lanes[i];
+
+		assert_string_equal(lane->invariant.text, "");
+		assert_int_equal(state_folio(lane->m.s, 0)->mapcount, N);
+		assert_true(folio_flag(state_folio(lane->m.s, 0), PG_mlocked));
+		assert_int_equal(state_mm(lane->m.s, 0)->swapents, 0);
+		assert_int_equal(lane->m.s->count[COUNT_pte_xchg], 0);
+	}
+	end_world(&w);
+}
+
+/* Slots that somebody outside this world uses are no fault of the engine. */
+static void test_slots_of_others(void **state)
+{
+	struct world w = run_world(whole, "");
+	struct scn_slot slot = { .device = 0, .first = 1, .last = 4, .count = 3 };
+	struct run run;
+	struct error err;
+
+	(void)state;
+	w.s->slots = &slot;
+	w.s->nr_slots = 1;
+	assert_true(run_scenario(&run, w.s, RUN_COUNT, true, &err));
+	for (u32 i = 0; i < run.nr_lanes; i++) {
+		assert_string_equal(run.lanes[i].invariant.text, "");
+		assert_int_equal(state_slot(run.lanes[i].m.s, 4)->count, 3);
+		assert_int_equal(state_device(run.lanes[i].m.s, 0)->inuse, N + 4);
+	}
+	run_free(&run);
+	w.s->slots = NULL;
+	w.s->nr_slots = 0;
+	end_world(&w);
+}
+
+/* A CPU that uses an mm has loaded it: x86 must interrupt it like any other. */
+static void test_cpu_that_comes_to_an_mm(void **state)
+{
+	struct world w = run_world(whole, "");
+	struct scn_op ops[2] = { w.s->ops[0], w.s->ops[0] };
+	struct scn_op *script = w.s->ops;
+	struct run run;
+	struct error err;
+
+	(void)state;
+	w.s->mms[0].ran_on = 1;
+	ops[0].cpu = 1;
+	ops[0].op = op_find("write");
+	w.s->ops = ops;
+	w.s->nr_ops = 2;
+	assert_true(run_scenario(&run, w.s, RUN_COUNT, true, &err));
+	for (u32 i = 0; i < run.nr_lanes; i++) {
+		const struct mm_state *s = run.lanes[i].m.s;
+
+		assert_string_equal(run.lanes[i].invariant.text, "");
+		assert_int_equal(state_cpu(s, 1)->nr_tlb, 0);
+		assert_int_equal(s->count[COUNT_ipi_sent], !run.lanes[i].m.arch->tlb_keeps_asids);
+	}
+	run_free(&run);
+	w.s->ops = script;
+	w.s->nr_ops = 1;
+	end_world(&w);
+}
+
+/* Reclaim of folios that are isolated already, the way shrink_folio_list() meets them. */
+static void test_reclaim_of_isolated_folios(void **state)
+{
+	struct world w = run_world(whole, "");
+	struct run run;
+	struct error err;
+
+	(void)state;
+	w.s->folios[0].isolated = true;
+	w.s->ops[0].op = op_find("reclaim_folio_list");
+	assert_true(run_scenario(&run, w.s, RUN_COUNT, true, &err));
+	for (u32 i = 0; i < run.nr_lanes; i++) {
+		assert_string_equal(run.lanes[i].invariant.text, "");
+		converted_below(&run.lanes[i], N);
+		assert_int_equal(state_folio(run.lanes[i].m.s, 0)->refcount, 0);
+	}
+	run_free(&run);
+	end_world(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +283,10 @@ int main(void)
 		cmocka_unit_test(test_pin_in_the_middle),
 		cmocka_unit_test(test_write_bit_ends_a_run),
 		cmocka_unit_test(test_reference_before_the_freeze),
+		cmocka_unit_test(test_locked_vma),
+		cmocka_unit_test(test_slots_of_others),
+		cmocka_unit_test(test_cpu_that_comes_to_an_mm),
+		cmocka_unit_test(test_reclaim_of_isolated_folios),
 	};
 
 	return cmocka_run_group_tests_name("rollback", tests, NULL, NULL);

@@ -519,6 +519,60 @@ static void test_set_feature(void **state)
 	scenario_free(s);
 }
 
+static void is_command(struct scenario *s, const char *want)
+{
+	char *command = run_command(s, NULL, "x86_64/batched", 12);
+
+	assert_string_equal(command, want);
+	free(command);
+}
+
+/* What made the run is in the command that opens it again; a shell takes it back. */
+static void test_run_command(void **state)
+{
+	struct scenario *s = load(comparing);
+	struct error err;
+	char *command;
+
+	(void)state;
+	is_command(s, "folioscope good.json --at x86_64/batched:12");
+	command = run_command(s, "arm64/batched", "arm64/batched", 0);
+	assert_string_equal(command, "folioscope good.json --lanes arm64/batched "
+			    "--at arm64/batched:0");
+	free(command);
+	assert_true(scenario_set_feature(s, "bbml3=on", &err));
+	assert_true(scenario_set_feature(s, "tlbi_range=off", &err));
+	assert_true(scenario_select_lanes(s, "*/batched", &err));
+	is_command(s, "folioscope good.json --lanes arm64/batched,x86_64/batched "
+		     "--feature bbml3=on --feature tlbi_range=off --at x86_64/batched:12");
+	scenario_free(s);
+
+	s = scenario_load("-it's mine.json", comparing, sizeof(comparing) - 1, &err);
+	is_command(s, "folioscope './-it'\\''s mine.json' --at x86_64/batched:12");
+	scenario_free(s);
+}
+
+/* The state has folios by page frame, whatever their order in the file. */
+static void test_folio_names(void **state)
+{
+	static const char file[] =
+		"{" SCHEMA "\"title\": \"T\", \"world\": {\"folios\": ["
+		"{\"id\": \"C\", \"pfn\": \"0x3000\"},"
+		"{\"id\": \"B\", \"pfn\": \"0x2000\", \"order\": 2, \"count\": 3},"
+		"{\"id\": \"A\", \"pfn\": \"0x1000\"}]}, " FLUSH "}";
+	static const char *const want[] = { "A", "B0", "B1", "B2", "C", "?" };
+	struct scenario *s = load(file);
+	char name[32];
+
+	(void)state;
+	assert_int_equal(scn_folio_state(s, 0), 4);
+	assert_int_equal(scn_folio_state(s, 1), 1);
+	assert_int_equal(scn_folio_state(s, 2), 0);
+	for (u32 i = 0; i < NR_OF(want); i++)
+		assert_string_equal(folio_name(s, i, name), want[i]);
+	scenario_free(s);
+}
+
 static void test_suggest(void **state)
 {
 	static const char *const names[] = { "madvise_pageout", "pin", "unpin",
@@ -623,6 +677,8 @@ int main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_select_lanes),
 		cmocka_unit_test(test_set_feature),
+		cmocka_unit_test(test_run_command),
+		cmocka_unit_test(test_folio_names),
 		cmocka_unit_test(test_suggest),
 		cmocka_unit_test(test_documented),
 	};

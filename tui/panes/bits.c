@@ -3,8 +3,11 @@
  * A page-table entry field by field, old beside new:
  *
  *   bits, page 2 0x0000000000000000 was 0x00e8000012342f43
- *  *51     DBM       0 was 1   writable: hardware may set dirty
- *  *49..12 pfn       0 was 0x12342
+ *  *51     WRITE     0 was 1   may be written
+ *  *49:12  pfn       0 was 0x12342
+ *
+ * Ranges, names and values are those of `folioscope pte`. What a field means stands behind
+ * it or below, where there is room.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,11 +15,42 @@
 
 #include "panes/panes.h"
 
-static u64 field_value(u64 pte, const struct pte_field *field)
-{
-	u32 width = (u32)field->hi - field->lo + 1;
+#define MAX_FIELDS 96
+#define NAME_COLUMN 8
+#define VALUE_COLUMN 18
+#define TEXT_COLUMN 34
+#define LEAST_TEXT 26		/* columns in which a text may stand behind its field */
 
-	return width == 64 ? pte : pte >> field->lo & ((1ull << width) - 1);
+struct field {
+	const struct pte_field *field;
+	u64 now, old;
+};
+
+struct fields {
+	u32 nr;
+	struct field field[MAX_FIELDS];
+};
+
+/* An empty entry has no fields: not even one that is stored inverted. */
+static u64 field_value(const struct pte_field *field, u64 pte)
+{
+	return pte ? pte_field_value(field, pte) : 0;
+}
+
+/* Fields of one kind of entry: first those that changed, then those that are set. */
+static void add_fields(const struct view *v, struct fields *fields, enum pte_kind kind, u64 now,
+		       u64 old)
+{
+	u32 nr;
+	const struct pte_field *field = v->ops->fields(kind, &nr);
+
+	for (u32 pass = 0; pass < 2; pass++)
+		for (u32 i = 0; i < nr && fields->nr < MAX_FIELDS; i++) {
+			u64 is = field_value(&field[i], now), was = field_value(&field[i], old);
+
+			if (pass == 0 ? is != was : is == was && is)
+				fields->field[fields->nr++] = (struct field){ &field[i], is, was };
+		}
 }
 
 static char *value_text(u64 value, char *buf, size_t size)
@@ -25,74 +59,118 @@ static char *value_text(u64 value, char *buf, size_t size)
 	return buf;
 }
 
-static void put_field(const struct area *a, u32 y, const struct pte_field *field, u64 now, u64 old)
+/* Returns the column after it. */
+static u32 put_field(const struct area *a, u32 y, const struct field *f)
 {
-	char range[16], text[24];
+	bool changed = f->now != f->old;
+	char text[24];
 	u32 x;
 
-	if (field->hi == field->lo)
-		snprintf(range, sizeof(range), "%u", field->hi);
+	if (f->field->hi == f->field->lo)
+		snprintf(text, sizeof(text), "%u", f->field->hi);
 	else
-		snprintf(range, sizeof(range), "%u..%u", field->hi, field->lo);
-	put_mark(a, y, now != old);
-	put_text(a, 1, y, STYLE_dim, range);
-	x = put_text(a, 8, y, STYLE_normal, field->name);
-	x = put_text(a, x < 18 ? 18 : x + 1, y, now != old ? STYLE_changed : STYLE_normal,
-		     value_text(now, text, sizeof(text)));
-	if (now != old) {
+		snprintf(text, sizeof(text), "%u:%u", f->field->hi, f->field->lo);
+	put_mark(a, y, changed);
+	put_text(a, 1, y, STYLE_dim, text);
+	x = put_text(a, NAME_COLUMN, y, STYLE_normal, f->field->name);
+	x = put_text(a, x < VALUE_COLUMN ? VALUE_COLUMN : x + 1, y,
+		     changed ? STYLE_changed : STYLE_normal,
+		     value_text(f->now, text, sizeof(text)));
+	if (changed) {
 		x = put_text(a, x + 1, y, STYLE_dim, "was ");
-		x = put_text(a, x, y, STYLE_old, value_text(old, text, sizeof(text)));
+		x = put_text(a, x, y, STYLE_old, value_text(f->old, text, sizeof(text)));
 	}
-	put_cut(a, x < 34 ? 34 : x + 2, y, a->w, STYLE_dim, field->text);
+	return x;
 }
 
-/* Fields of one kind of entry: first those that changed, then those that are set. */
-static u32 put_fields(const struct view *v, const struct area *a, u32 y, enum pte_kind kind,
-		      u64 now, u64 old)
+/* Where a field's text begins: on its row if that leaves enough columns, else on the next. */
+static u32 text_column(const struct area *a, u32 x, const char *text, u32 *row)
 {
-	u32 nr;
-	const struct pte_field *field = v->ops->fields(kind, &nr);
+	u32 column = x + 2 < TEXT_COLUMN ? TEXT_COLUMN : x + 2;
 
-	for (u32 pass = 0; pass < 2; pass++)
-		for (u32 i = 0; i < nr && y < a->h; i++) {
-			u64 is = field_value(now, &field[i]), was = field_value(old, &field[i]);
+	*row = 0;
+	if (column + text_width(text) <= a->w || column + LEAST_TEXT <= a->w)
+		return column;
+	if (x + 2 + text_width(text) <= a->w)
+		return x + 2;
+	*row = 1;
+	return NAME_COLUMN;
+}
 
-			if (pass == 0 ? is != was : is == was && is)
-				put_field(a, y++, &field[i], is, was);
+/* All fields that fit, then texts as long as there are rows for them. Returns fields put. */
+static u32 put_fields(const struct area *a, const struct fields *fields, u32 skip, u32 y)
+{
+	u32 left = fields->nr - skip, rows = a->h > y ? a->h - y : 0;
+	u32 spare = rows > left ? rows - left : 0;
+	u32 nr = 0;
+
+	for (; nr < left && y < a->h; nr++) {
+		const struct field *f = &fields->field[skip + nr];
+		const char *text = f->field->text;
+		u32 row, more, x = put_field(a, y, f);
+
+		x = text_column(a, x, text, &row);
+		more = row + (a->w > x ? text_rows(text, a->w - x) : 1) - 1;
+		if (more <= spare) {
+			put_wrapped(a, x, y + row, STYLE_dim, text);
+			spare -= more;
+			y += more;
+		} else if (!row) {
+			put_cut(a, x, y, a->w, STYLE_dim, text);
 		}
-	return y;
+		y++;
+	}
+	return nr;
 }
 
-void put_bits(const struct view *v, const struct area *a, u32 pte)
+/* The entry as a whole; returns the rows it takes. */
+static u32 put_entry(const struct view *v, const struct area *a, u32 pte, u64 now, u64 old)
 {
-	struct pte_desc is, was;
-	u64 old, now = *state_pte(v->s, pte);
-	bool changed = view_changed64(v, state_pte(v->s, pte), &old);
+	bool changed = now != old;
 	char label[64];
-	u32 x, y = 2;
+	u32 x;
 
 	put_mark(a, 0, changed);
 	x = put_text(a, 1, 0, STYLE_label, "bits, page ");
 	x = put_text(a, x, 0, STYLE_normal, page_label(v, pte, 1, label, sizeof(label)));
 	x = put_format(a, x + 1, 0, changed ? STYLE_changed : STYLE_normal, "0x%016" PRIx64, now);
-	if (changed && x + 23 <= a->w) {
+	if (!changed)
+		return 1;
+	if (x + 23 <= a->w) {
 		x = put_text(a, x + 1, 0, STYLE_dim, "was ");
 		put_format(a, x, 0, STYLE_old, "0x%016" PRIx64, old);
-		y = 1;
-	} else if (changed) {
-		x = put_text(a, x - 22, 1, STYLE_dim, "was ");
-		put_format(a, x, 1, STYLE_old, "0x%016" PRIx64, old);
-	} else {
-		y = 1;
+		return 1;
 	}
+	x = put_text(a, x - 22, 1, STYLE_dim, "was ");
+	put_format(a, x, 1, STYLE_old, "0x%016" PRIx64, old);
+	return 2;
+}
+
+void put_bits(const struct view *v, const struct area *a, u32 pte, u32 skip)
+{
+	struct fields fields = { .nr = 0 };
+	struct pte_desc is, was;
+	u64 old, now = *state_pte(v->s, pte);
+	u32 y, nr;
+
+	view_changed64(v, state_pte(v->s, pte), &old);
+	y = put_entry(v, a, pte, now, old);
 	v->ops->decode(now, &v->types, &is);
 	v->ops->decode(old, &v->types, &was);
 	/* An entry that went or came is told in the words of what it was or is. */
 	if (is.kind == was.kind || was.kind == PTE_NONE) {
-		put_fields(v, a, y, is.kind, now, old);
+		add_fields(v, &fields, is.kind, now, old);
 	} else {
-		y = put_fields(v, a, y, was.kind, 0, old);
+		add_fields(v, &fields, was.kind, 0, old);
 		if (is.kind != PTE_NONE)
-			put_fields(v, a, y, is.kind, now, 0);
+			add_fields(v, &fields, is.kind, now, 0);
+	}
+	skip = skip < fields.nr ? skip : fields.nr ? fields.nr - 1 : 0;
+	nr = put_fields(a, &fields, skip, y);
+	if (skip + nr < fields.nr && a->h > y) {
+		char more[32];
+
+		snprintf(more, sizeof(more), " .. %u more", fields.nr - skip - nr);
+		put_right(a, 0, a->h - 1, STYLE_key, more);
 	}
 }

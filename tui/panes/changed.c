@@ -7,6 +7,25 @@
 
 #define LEFT (LABEL_COLUMNS + 2)
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len >= n && strcmp(text + len - n, end) == 0;
+}
+
+/* Not the machine's bookkeeping about itself: list links, whose turn it is, the walk's place. */
+bool change_teaches(const struct change *change)
+{
+	const char *what = change->what;
+
+	if (strncmp(what, "task", 4) == 0)
+		return strstr(what, ".ubc_") != NULL;
+	return strncmp(what, "list ", 5) != 0 && !ends_with(what, ".next") &&
+	       !ends_with(what, ".prev") && !strstr(what, ".next[") && strcmp(what, "cpu") != 0 &&
+	       strcmp(what, "op") != 0;
+}
+
 struct list_state {
 	const struct view *v;
 	const struct area *a;
@@ -19,6 +38,8 @@ static void put_change(void *ctx, const struct change *change)
 	const struct area *a = list->a;
 	u32 x;
 
+	if (!list->v->zoom && !change_teaches(change))
+		return;
 	list->nr++;
 	if (list->skip) {
 		list->skip--;

@@ -5,7 +5,7 @@
  *    counts      pte_read  pte_xchg  pte_store  contpte_unfold
  *    unbatched         22        19         18               1
  *    batched           10        16          0               0
- *    ratio           2.2x      1.2x       18:0             1:0
+ *    so far         2.20x     1.19x       gone            gone
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -67,17 +67,27 @@ static u64 count_of(const struct lane_set *set, u32 i, enum counter counter)
 	return app_cursor(set->app, set->lane[i])->live->count[counter];
 }
 
-static char *ratio_text(u64 a, u64 b, char *buf, size_t size)
+/* As `folioscope counts` writes it. */
+static const char *ratio_text(u64 a, u64 b, char *buf, size_t size)
 {
 	if (a == b)
-		snprintf(buf, size, "=");
-	else if (!a || !b)
-		snprintf(buf, size, "%" PRIu64 ":%" PRIu64, a, b);
-	else if (a * 20 > b * 19)
-		snprintf(buf, size, "%.1fx", (double)a / (double)b);
-	else
-		snprintf(buf, size, "%.2fx", (double)a / (double)b);
+		return a ? "=" : "";
+	if (!a || !b)
+		return a ? "gone" : "new";
+	snprintf(buf, size, "%.*fx", a % b && a < 100 * b ? 2 : 0, (double)a / (double)b);
 	return buf;
+}
+
+/* One of the two lanes may be ahead: only at the end of both it is the ratio. */
+static const char *ratio_label(const struct lane_set *set, u32 i)
+{
+	for (u32 k = i; k < i + 2; k++) {
+		const struct cursor *c = app_cursor(set->app, set->lane[k]);
+
+		if (c->pos < trace_nr_steps(c->trace))
+			return "so far";
+	}
+	return "ratio";
 }
 
 /* Lane i's count, right-aligned before end. */
@@ -99,11 +109,11 @@ static void put_count(const struct lane_set *set, const struct area *a, u32 end,
 static void put_ratio(const struct lane_set *set, const struct area *a, u32 end, u32 y, u32 i,
 		      enum counter counter)
 {
-	char text[48];
-	u32 w;
+	char buf[48];
+	const char *text = ratio_text(count_of(set, i, counter), count_of(set, i + 1, counter),
+				      buf, sizeof(buf));
+	u32 w = (u32)strlen(text);
 
-	ratio_text(count_of(set, i, counter), count_of(set, i + 1, counter), text, sizeof(text));
-	w = (u32)strlen(text);
 	put_text(a, end > w ? end - w : 0, y, STYLE_strong, text);
 }
 
@@ -135,7 +145,7 @@ static u32 draw_band(const struct lane_set *set, const struct area *a, u32 y,
 	for (u32 i = 0; i < set->nr; i++)
 		put_text(a, 1, y + lane_row(i), STYLE_lane, lane_label(set, i));
 	for (u32 i = 0; i + 1 < set->nr; i += 2)
-		put_text(a, 1, y + lane_row(i) + 2, STYLE_dim, "ratio");
+		put_text(a, 1, y + lane_row(i) + 2, STYLE_dim, ratio_label(set, i));
 	for (k = 0; k < nr; k++) {
 		u32 w = (u32)strlen(names[counter[k]]);
 		u32 end = x + (w < 6 ? 6 : w) + 2;
@@ -168,6 +178,9 @@ static void draw_list(const struct lane_set *set, const struct area *a)
 		for (u32 k = first; k < nr; k++)
 			put_count(set, a, x, 1 + k - first, i, counter[k]);
 	}
+	if (set->nr > 1)
+		put_text(a, x + 9 - (u32)strlen(ratio_label(set, 0)), 0, STYLE_dim,
+			 ratio_label(set, 0));
 	for (u32 k = first; k < nr; k++) {
 		put_text(a, 1, 1 + k - first, STYLE_label, names[counter[k]]);
 		if (set->nr > 1)

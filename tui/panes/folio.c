@@ -75,16 +75,24 @@ static char *sum_text(const struct sum *sum, u32 form, char *buf, size_t size)
 static void draw_refcount(const struct view *v, const struct area *a, u32 y, const struct folio *f)
 {
 	u32 cache = folio_flag(f, PG_swapcache) ? folio_nr_pages(f) : 0;
+	u32 pins = f->pincount * folio_pin_refs(f);
+	u32 others = f->gup > pins ? f->gup - pins : 0;
 	u32 known = f->mapcount + cache + folio_isolated(f) + f->gup;
 	struct sum sum = { .parts = 0 };
-	char text[120];
+	char text[120], pin[32];
 	u32 old, x, form = 0;
 	bool changed = view_changed(v, &f->refcount, &old);
 
 	add_part(&sum, f->mapcount, f->mapcount == 1 ? "map" : "maps", "maps", "maps");
 	add_part(&sum, cache, "swap cache", "cache", "cache");
 	add_part(&sum, folio_isolated(f), "isolated", "isolated", "isol");
-	add_part(&sum, f->gup, "held by others", "others", "others");
+	if (folio_pin_refs(f) == 1)
+		snprintf(pin, sizeof(pin), f->pincount == 1 ? "pin" : "pins");
+	else
+		snprintf(pin, sizeof(pin), "of %" PRIu32 " pin%s", f->pincount,
+			 f->pincount == 1 ? "" : "s");
+	add_part(&sum, pins, pin, pin, pin);
+	add_part(&sum, others, others == 1 ? "other ref" : "other refs", "other", "other");
 	add_part(&sum, f->refcount > known ? f->refcount - known : 0, "not yet dropped", "to drop",
 		 "to drop");
 	put_mark(a, y, changed);
@@ -202,16 +210,22 @@ static void draw_mm(const struct view *v, const struct area *a, u32 y)
 
 static void draw_shape(const struct view *v, const struct area *a, u32 y, const struct folio *f)
 {
-	static const char *const lists[] = {
-		"inactive anon LRU", "active anon LRU", "inactive file LRU", "active file LRU",
-		"folio_list", "node_folio_list", "ret_folios", "waiting for the flush",
-		"free_folios",
+	static const char *const lists[NR_LISTS] = {
+		[LRU_INACTIVE_ANON] = "inactive anon LRU", [LRU_ACTIVE_ANON] = "active anon LRU",
+		[LRU_INACTIVE_FILE] = "inactive file LRU", [LRU_ACTIVE_FILE] = "active file LRU",
+		[LRU_UNEVICTABLE] = "unevictable LRU", [LIST_FOLIO_LIST] = "folio_list",
+		[LIST_NODE] = "node_folio_list", [LIST_RET] = "ret_folios",
+		[LIST_PAGEOUT] = "waiting for the flush", [LIST_FREE] = "free_folios",
 	};
+	const char *list = f->list < NR_LISTS ? lists[f->list] : "no list";
 	char text[160];
 
 	snprintf(text, sizeof(text), "order %" PRIu32 ", %" PRIu32 " KiB, pfn 0x%" PRIx32 ", on %s",
 		 f->order, 4u << f->order, f->pfn,
-		 f->list < NR_OF(lists) ? lists[f->list] : "no list");
+		 list);
+	if (1 + strlen(text) > a->w)
+		snprintf(text, sizeof(text), "order %" PRIu32 ", pfn 0x%" PRIx32 ", %s", f->order,
+			 f->pfn, list);
 	put_mark(a, y, view_changed(v, &f->list, NULL));
 	put_cut(a, 1, y, a->w, STYLE_normal, text);
 }

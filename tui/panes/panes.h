@@ -20,6 +20,10 @@ u32 most_folio(const struct view *v, u32 width);
 u32 most_swap(const struct view *v, u32 width);
 u32 most_tlb(const struct view *v, u32 width);
 
+struct change;
+/* Is a changed field worth a row where rows are few? */
+bool change_teaches(const struct change *change);
+
 /* Counters worth a column, the most telling first; returns how many, at most max. */
 u32 telling_counters(const struct lane_set *set, enum counter *counter, u32 max);
 

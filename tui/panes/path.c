@@ -52,13 +52,14 @@ void draw_path(const struct view *v, const struct area *a)
 {
 	const struct call_path *path = cursor_path(v->c);
 	const struct step *step = cursor_step(v->c);
-
-	const char *label = v->moves || !step ? "in" : "waits in";
+	bool inside = step && path->nr;
+	const char *label = !step ? "before" : inside ? v->moves ? "in" : "waits in" :
+			    v->moves ? "outside" : "waits outside";
 	u32 x = 1 + (u32)strlen(label) + 1;
 
 	put_label(v, a, 0, label);
-	if (!step || !path->nr)
-		put_text(a, x, 0, STYLE_dim, step ? "the script" : "nothing yet");
+	if (!inside)
+		put_text(a, x, 0, STYLE_normal, step ? "the kernel" : "the first step");
 	else if (a->h == 1)
 		draw_chain(path, a, x);
 	else

@@ -9,6 +9,7 @@
 #define MAX_WINDOWS 4
 #define MAX_ROWS 512
 #define BITS_ROWS 9
+#define LEAST_BITS_ROWS 4
 #define BLOCK 16u		/* entries of a contpte block */
 
 /* A run of entries that differ in nothing but their page frame or slot. */
@@ -286,7 +287,7 @@ static u32 room_for_rows(u32 h, u32 rows)
 {
 	u32 room = h > BITS_ROWS + 3 ? h - BITS_ROWS : 3;
 
-	return room < rows ? room : rows;
+	return room < rows && h < rows + LEAST_BITS_ROWS ? room : rows;
 }
 
 static void put_hidden(const struct area *a, u32 y, const char *where, u32 nr)
@@ -297,13 +298,15 @@ static void put_hidden(const struct area *a, u32 y, const char *where, u32 nr)
 void draw_pte(const struct view *v, const struct area *a)
 {
 	u32 hand = pte_at_hand(v);
-	bool bits = hand != NONE && (v->zoom || a->h > BITS_ROWS);
+	u32 scroll = v->zoom ? v->app->scroll : 0;
 	struct rows rows;
 	u32 room, first, shown;
+	bool bits;
 
 	collect(v, &rows);
+	bits = hand != NONE && (v->zoom || a->h > BITS_ROWS || a->h >= rows.nr + LEAST_BITS_ROWS);
 	room = bits ? room_for_rows(a->h, rows.nr) : a->h;
-	first = first_row(&rows, room, v->zoom ? v->app->scroll : 0);
+	first = first_row(&rows, room, scroll);
 	shown = rows.nr - first < room ? rows.nr - first : room;
 	for (u32 i = 0; i < shown; i++)
 		draw_row(v, a, i, &rows.row[first + i]);
@@ -313,9 +316,10 @@ void draw_pte(const struct view *v, const struct area *a)
 	if (rows.nr > first + shown && shown > 2)
 		put_hidden(a, shown - 1, "v", rows.nr - first - shown);
 	if (bits) {
-		struct area rest = area_part(a, 0, shown + 1, a->w, a->h);
+		u32 gap = a->h >= shown + LEAST_BITS_ROWS + 2;
+		struct area rest = area_part(a, 0, shown + gap, a->w, a->h);
 
-		put_bits(v, &rest, hand);
+		put_bits(v, &rest, hand, shown < rows.nr ? 0 : scroll);
 	}
 }
 

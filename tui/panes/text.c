@@ -2,8 +2,9 @@
 /*
  * What happens, lane by lane, then why. Lanes that do the same share one text.
  *
+ *    note       From here on each lane goes its own way.          what the scenario says
  *    unbatched  The PTE of page 2 of A was exchanged with zero. Why an exchange: ...
- *    batched    waits: its run covers page 2.
+ *    batched    waits: its run covers page 2.             .. t: more
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static void add_change(void *ctx, const struct change *change)
 	size_t len = strlen(e->did);
 
 	/* Counters have their pane, and an entry's values are part of the sentence. */
-	if (strncmp(change->what, "count.", 6) == 0 ||
+	if (strncmp(change->what, "count.", 6) == 0 || !change_teaches(change) ||
 	    (strncmp(change->what, "pte ", 4) == 0 && strstr(e->what, "->")))
 		return;
 	if (sizeof(e->did) - len > 160)
@@ -128,68 +129,98 @@ static bool told_before(const struct entry *e, u32 i)
 	return false;
 }
 
-/* Switch a part of an entry on if its rows are there, a row less when it may be cut. */
-static void let_in(struct entry *e, bool *part, u32 width, u32 *left, u32 cut)
+/* Switch a part of an entry on if its rows are there; false if it is left out or cut. */
+static bool let_in(struct entry *e, bool *part, u32 width, u32 *left, bool may_cut)
 {
 	u32 before = rows_of(e, width), more;
 
 	*part = true;
 	more = rows_of(e, width) - before;
-	if (more > *left + (*left ? cut : 0))
-		*part = false;
-	else
-		*left -= more < *left ? more : *left;
+	if (more > *left) {
+		*part = may_cut && *left;
+		*left = *part ? 0 : *left;
+		return false;
+	}
+	*left -= more;
+	return true;
 }
 
-/* What fits: every lane's what, then the scenario's word, the reasons, the fields changed. */
-static void choose(struct entry *e, u32 nr, u32 width, u32 left)
+/*
+ * What fits: every lane's what, then the scenario's word, the reasons, the fields changed.
+ * False if a text among them is left out or cut.
+ */
+static bool choose(struct entry *e, u32 nr, u32 width, u32 left)
 {
+	bool whole = true;
+
 	for (u32 i = 0; i < nr; i++) {
 		u32 rows = rows_of(&e[i], width);
 
+		whole &= rows <= left;
 		left -= rows < left ? rows : left;
 	}
 	for (u32 i = 0; i < nr; i++)
 		if (e[i].say && !told_before(e, i))
-			let_in(&e[i], &e[i].with_say, width, &left, 0);
+			whole &= let_in(&e[i], &e[i].with_say, width, &left, false);
 	for (u32 i = 0; i < nr; i++)
 		if (*e[i].why && !told_before(e, i))
-			let_in(&e[i], &e[i].with_why, width, &left, 1);
+			whole &= let_in(&e[i], &e[i].with_why, width, &left, true);
 	for (u32 i = 0; i < nr; i++)
 		if (*e[i].did)
-			let_in(&e[i], &e[i].with_did, width, &left, 0);
+			let_in(&e[i], &e[i].with_did, width, &left, false);
+	return whole;
 }
 
-void draw_text(const struct lane_set *set, const struct area *a, bool zoom)
+static u32 label_column(const struct entry *e, u32 nr, u32 width)
 {
-	struct entry e[MAX_SHOWN] = { { .moves = false } };
-	u32 nr, column = 0, y = 0;
+	u32 column = 4 + 3;	/* "note" */
 
-	for (u32 i = 0; i < set->nr; i++)
-		fill_entry(set, i, &e[i]);
-	nr = merge(e, set->nr);
 	for (u32 i = 0; i < nr; i++) {
 		u32 w = (u32)strlen(e[i].label) + 3;
 
 		column = w > column ? w : column;
 	}
-	if (column > a->w / 2)
-		column = 1;
-	choose(e, nr, a->w > column ? a->w - column : 1, zoom ? NONE : a->h);
-	for (u32 i = 0; i < nr && y < a->h; i++) {
-		struct area part = area_part(a, column, y, a->w, a->h);
-		char buf[1200];
+	return column > width / 2 ? 1 : column;
+}
 
-		if (column > 1)
-			put_text(a, 1, y, STYLE_lane, e[i].label);
-		if (e[i].with_say)
-			y += put_wrapped(&part, 0, 0, STYLE_strong, e[i].say);
-		part = area_part(a, column, y, a->w, a->h);
-		y += put_wrapped(&part, 0, 0, e[i].moves ? STYLE_normal : STYLE_dim,
-				 full_text(&e[i], buf, sizeof(buf)));
-		part = area_part(a, column, y, a->w, a->h);
-		if (e[i].with_did)
-			y += put_wrapped(&part, 0, 0, STYLE_dim, e[i].did);
-		y += zoom;
+/* From row y on, which may lie above the area; returns the row after it. */
+static u32 put_entry(const struct area *a, u32 column, u32 y, const struct entry *e)
+{
+	char buf[1200];
+
+	if (e->with_say) {
+		put_text(a, 1, y, STYLE_message, column > 1 ? "note" : "");
+		y += put_wrapped(a, column, y, STYLE_strong, e->say);
 	}
+	if (column > 1)
+		put_text(a, 1, y, STYLE_lane, e->label);
+	y += put_wrapped(a, column, y, e->moves ? STYLE_normal : STYLE_dim,
+			 full_text(e, buf, sizeof(buf)));
+	if (e->with_did)
+		y += put_wrapped(a, column, y, STYLE_dim, e->did);
+	return y;
+}
+
+void draw_text(const struct lane_set *set, const struct area *a, bool zoom)
+{
+	struct entry e[MAX_SHOWN] = { { .moves = false } };
+	u32 scroll = zoom ? set->app->scroll : 0;
+	u32 nr, column, rows = 0, y;
+	bool whole;
+
+	for (u32 i = 0; i < set->nr; i++)
+		fill_entry(set, i, &e[i]);
+	nr = merge(e, set->nr);
+	column = label_column(e, nr, a->w);
+	whole = choose(e, nr, a->w > column ? a->w - column : 1, zoom ? NONE : a->h);
+	for (u32 i = 0; i < nr; i++)
+		rows += rows_of(&e[i], a->w > column ? a->w - column : 1) + zoom;
+	if (scroll + a->h > rows)
+		scroll = rows > a->h ? rows - a->h : 0;
+	y = 0 - scroll;
+	for (u32 i = 0; i < nr; i++)
+		y = put_entry(a, column, y, &e[i]) + zoom;
+	if (!a->h || (zoom ? scroll + a->h >= rows : whole))
+		return;
+	put_right(a, 0, a->h - 1, STYLE_key, zoom ? " .. j: more" : " .. t: more");
 }

@@ -127,6 +127,65 @@ static void draw_short(const struct view *v, const struct area *a)
 		put_text(a, 6, 0, changed ? STYLE_changed : STYLE_dim, "all empty");
 }
 
+#define MAX_LOOKED_BACK 4096u	/* steps */
+
+static bool under(const struct view *v, const struct step *step, enum event function)
+{
+	const struct call_path *path = trace_path(v->c->trace, step->path);
+
+	for (u32 i = 0; i < path->nr; i++)
+		if (path->function[i] == function)
+			return true;
+	return false;
+}
+
+/* arm64: has a DSB ISH waited for the last TLBI? No, while a TLB keeps what it was about. */
+static bool waited(const struct view *v)
+{
+	for (u32 cpu = 0; cpu < v->s->nr[ARRAY_CPU]; cpu++)
+		for (u32 i = 0; i < state_cpu(v->s, cpu)->nr_tlb; i++)
+			if (entry_of(v, cpu, i)->invalidated_by >> v->s->cpu & 1)
+				return false;
+	for (u32 i = v->c->pos; i-- > 0 && v->c->pos - i < MAX_LOOKED_BACK;)
+		switch (trace_step(v->c->trace, i)->event) {
+		case EV_tlbi_page:
+		case EV_tlbi_range:
+		case EV_tlbi_asid:
+			return false;
+		case EV_dsb_ish:
+			return true;
+		}
+	return false;
+}
+
+/* x86: has the deferred flush reached a CPU since the last unmap was noted? */
+static bool sent(const struct view *v)
+{
+	for (u32 i = v->c->pos; i-- > 0 && v->c->pos - i < MAX_LOOKED_BACK;) {
+		const struct step *step = trace_step(v->c->trace, i);
+
+		switch (step->event) {
+		case EV_set_tlb_ubc_flush_pending:
+			return false;
+		case EV_ipi_sent:
+		case EV_cr3_write:
+		case EV_invlpgb:
+			if (under(v, step, EV_arch_tlbbatch_flush))
+				return true;
+		}
+	}
+	return false;
+}
+
+static const char *flush_stage(const struct view *v)
+{
+	if (v->ops->has_cont)
+		return waited(v) ? "DSB done, not closed" : "no DSB yet";
+	if (sent(v))
+		return "flushing now";
+	return v->lane->m.features >> FEATURE_invlpgb & 1 ? "not sent yet" : "no IPI yet";
+}
+
 /* arm64: TLBIs go out at once and are waited for later; x86: nothing goes out until the flush. */
 static void put_flush(const struct view *v, const struct area *a, u32 y)
 {
@@ -134,7 +193,8 @@ static void put_flush(const struct view *v, const struct area *a, u32 y)
 	u32 index = state_cpu(v->s, v->s->cpu)->mm;
 	const struct mm *mm = index < v->s->nr[ARRAY_MM] ? state_mm(v->s, index) : NULL;
 	u32 noted = mm ? mm->tlb_pending - mm->tlb_flushed : 0;
-	bool arm64 = v->ops->has_cont;
+	const char *writable = task->ubc_writable ? "writable, " : "";
+	const char *stage = flush_stage(v);
 	char text[160];
 
 	put_text(a, 1, y, STYLE_label, "flush");
@@ -144,10 +204,11 @@ static void put_flush(const struct view *v, const struct area *a, u32 y)
 		put_text(a, LABEL_COLUMNS, y, STYLE_dim, "nothing pending");
 		return;
 	}
-	snprintf(text, sizeof(text), "%" PRIu32 " noted, %s%s", noted,
-		 task->ubc_writable ? "writable, " : "", arm64 ? "no DSB yet" : "no IPI yet");
-	if (!arm64 && a->w >= 50)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " to cpus 0x%" PRIx64,
+	if (strlen(stage) > 12 && a->w < 50)
+		writable = "";
+	snprintf(text, sizeof(text), "%" PRIu32 " noted, %s%s", noted, writable, stage);
+	if (!v->ops->has_cont && a->w >= 54)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", cpus 0x%" PRIx64,
 			 task->ubc_cpumask);
 	put_cut(a, LABEL_COLUMNS, y, a->w, STYLE_warn, text);
 }

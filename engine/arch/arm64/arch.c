@@ -104,6 +104,7 @@ const struct arch arm64_arch = {
 	.name = "arm64",
 	.title = "arm64, 4K pages",
 	.pte = &arm64_pte_ops,
+	.tlb_keeps_asids = true,
 	.ptep_get = ptep_get,
 	.ptep_get_lockless = ptep_get_lockless,
 	.set_ptes = set_ptes,
