@@ -15,6 +15,7 @@
 #include "scenario/expr.h"
 #include "scenario/fields.h"
 #include "scenario/ops.h"
+#include "scenario/run.h"
 #include "scenario/suggest.h"
 
 #define MAX_BAD 1024
