@@ -148,7 +148,7 @@ bench: all $(O)/tests/bench/bench
 
 # Check
 
-suites := $(sort $(wildcard tests/lint/*.sh tests/cli/*.sh tests/e2e/*.sh)) tests/goldens.sh tests/bad.sh
+suites := $(sort $(wildcard tests/lint/*.sh tests/cli/*.sh tests/e2e/*.sh)) tests/goldens.sh
 lint_env = O=$(O) FOLIOSCOPE=$(program)
 
 check:

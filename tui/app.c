@@ -47,52 +47,23 @@ static bool index_pages(struct app *app)
 	return true;
 }
 
-static bool says_here(const struct run *run, const struct lane *lane, const struct scn_say *say,
-		      const struct step *step)
-{
-	const struct mm_state *s = trace_start(lane->trace);
-	u32 folio = page_folio(s, step->page);
-
-	if (step->event != say->when.event)
-		return false;
-	if (say->when.page != NONE &&
-	    (folio == NONE || step->page - state_folio(s, folio)->page != say->when.page))
-		return false;
-	if (say->when.folio != NONE) {
-		u32 first = scn_folio_state(run->scenario, say->when.folio);
-		u32 count = run->scenario->folios[say->when.folio].count;
-
-		return folio != NONE && folio - first < (count ? count : 1);
-	}
-	return true;
-}
-
 /* Where each `say` of the scenario is due, lane by lane. */
 static bool find_says(struct app *app)
 {
 	const struct run *run = app->run;
 	const struct scenario *s = run->scenario;
+	const struct scn_say *say = s->says;
 
 	app->say = calloc((size_t)s->nr_says * run->nr_lanes + 1, sizeof(*app->say));
 	if (!app->say)
 		return false;
-	for (u32 i = 0; i < s->nr_says; i++) {
-		const struct scn_say *say = &s->says[i];
-
+	for (; say < s->says + s->nr_says; say++)
 		for (u32 l = 0; l < run->nr_lanes; l++) {
-			const struct lane *lane = &run->lanes[l];
-			u32 nr = trace_nr_steps(lane->trace), seen = 0, k = 0;
+			u32 pos = say_position(&run->lanes[l], say);
 
-			if (say->lane && fnmatch(say->lane, lane->spec->name, 0))
-				continue;
-			for (; k < nr; k++)
-				if (says_here(run, lane, say, trace_step(lane->trace, k)) &&
-				    ++seen >= say->when.nth)
-					break;
-			if (k < nr)
-				app->say[app->nr_says++] = (struct say_at){ l, k + 1, say->text };
+			if (pos)
+				app->say[app->nr_says++] = (struct say_at){ l, pos, say->text };
 		}
-	}
 	return true;
 }
 
@@ -318,8 +289,10 @@ bool app_view(struct app *app, const char *name)
 /* The lanes that --lanes must name; returns how many, 0 when it is not needed. */
 static u32 lanes_to_name(const struct app *app, u32 lane[MAX_SHOWN])
 {
+	if (!app->nr_lanes && !app->first_lane && !app->run->scenario->narrowed)
+		return 0;
 	if (!app->nr_lanes)
-		return app->first_lane || app->narrowed ? app_shown(app, app->w, lane) : 0;
+		return app_shown(app, app->w, lane);
 	memcpy(lane, app->lanes, app->nr_lanes * sizeof(*lane));
 	return app->nr_lanes;
 }
@@ -360,32 +333,25 @@ static u32 naming_lane(const struct app *app, const u32 *lane, u32 nr)
 	return best;
 }
 
-__attribute__((format(printf, 3, 4)))
-static void append(char *buf, size_t size, const char *format, ...)
-{
-	size_t len = strlen(buf);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(buf + len, size - len, format, args);
-	va_end(args);
-}
-
 char *app_reopen(const struct app *app, char *buf, size_t size)
 {
-	const char *file = app->run->scenario->file;
-	const char *quote = strpbrk(file, " \"$&;()<>*?[\\`|#~!") ? "'" : "";
 	u32 lane[MAX_SHOWN];
 	u32 nr = lanes_to_name(app, lane);
 	u32 named = naming_lane(app, lane, nr);
+	const struct lane *lanes = app->run->lanes;
+	char list[MAX_SHOWN * 80] = "";
+	char *command;
 
-	snprintf(buf, size, "folioscope %s%s%s%s", quote, file, quote, app->options);
-	for (u32 i = 0; i < nr; i++)
-		append(buf, size, "%s%s", i ? "," : " --lanes ",
-		       app->run->lanes[lane[i]].spec->name);
-	append(buf, size, " --at %s:%" PRIu32, app->run->lanes[named].spec->name,
-	       app->cursor[named].pos);
-	if (app->zoom)
-		append(buf, size, " --view %s", panes[app->focus].name);
+	for (u32 i = 0; i < nr; i++) {
+		size_t len = strlen(list);
+
+		snprintf(list + len, sizeof(list) - len, "%s%s", i ? "," : "",
+			 lanes[lane[i]].spec->name);
+	}
+	command = run_command(app->run->scenario, nr ? list : NULL, lanes[named].spec->name,
+			      app->cursor[named].pos);
+	snprintf(buf, size, "%s%s%s", command ? command : "out of memory",
+		 app->zoom ? " --view " : "", app->zoom ? panes[app->focus].name : "");
+	free(command);
 	return buf;
 }

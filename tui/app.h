@@ -61,8 +61,6 @@ struct app {
 	u32 w, h;			/* of the screen, as app_resize() was told */
 	u32 lanes[MAX_SHOWN];		/* asked for */
 	u32 nr_lanes, first_lane;	/* 0: as many as fit, from first_lane on */
-	bool narrowed;			/* the command line left lanes of the scenario out */
-	char options[200];		/* others that made the run: " --feature bbml3=on", or "" */
 	enum pane_id focus;
 	bool zoom;
 	u32 scroll;			/* rows, in the zoomed pane or the help */

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <stdio.h>
-#include <string.h>
-
 #include "cmd.h"
 #include "pane.h"
 #include "scenario/suggest.h"
@@ -30,15 +27,8 @@ int command_open_app(const struct options *opt, const struct run *run, struct ap
 	if (!app_open(app, run))
 		return complain(STATUS_INTERNAL, "out of memory");
 	app_goto(app, tick);
-	app->narrowed = opt->lanes != NULL;
 	if (opt->lanes)		/* as many of them as fit, not just the usual two */
 		app_lanes(app, "*", &err);
-	for (u32 i = 0; i < opt->nr_features; i++) {
-		size_t len = strlen(app->options);
-
-		snprintf(app->options + len, sizeof(app->options) - len, " --feature %s",
-			 opt->feature[i]);
-	}
 	if (!opt->view || app_view(app, opt->view))
 		return STATUS_OK;
 	app_close(app);

@@ -32,48 +32,57 @@ static const char *const kind_texts[] = {
 /* Where raw entries come from. */
 struct source {
 	const struct arch *arch;
-	struct softleaf_types types;
+	const struct softleaf_types *types;
 };
+
+/* The names, "arm64, x86_64", to choose from. */
+static const char *joined(const char *const *names, u32 nr, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	*buf = '\0';
+	for (u32 i = 0; i < nr && at < size; i++)
+		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? ", " : "", names[i]);
+	return buf;
+}
+
+static bool no_such(const char *what, const char *name, const char *const *names, u32 nr)
+{
+	const char *near = suggest(name, names, sizeof(names[0]), nr);
+	char list[160];
+
+	if (near)
+		complain(STATUS_USAGE, "no %s \"%.40s\" (did you mean \"%s\"?)", what, name, near);
+	else
+		complain(STATUS_USAGE, "no %s \"%.40s\": expected one of %s", what, name,
+			 joined(names, nr, list, sizeof(list)));
+	return false;
+}
 
 static bool find_arch(const char *name, struct source *source)
 {
 	const char *names[MAX_NAMES] = { NULL };
-	const char *near;
 
 	source->arch = arch_find(name);
 	if (source->arch)
 		return true;
 	for (u32 i = 0; i < nr_archs && i < MAX_NAMES; i++)
 		names[i] = archs[i]->name;
-	near = suggest(name, names, sizeof(names[0]), nr_archs);
-	if (near)
-		complain(STATUS_USAGE, "no architecture \"%.40s\" (did you mean \"%s\"?)", name,
-			 near);
-	else
-		complain(STATUS_USAGE, "no architecture \"%.40s\": expected arm64 or x86_64", name);
-	return false;
+	return no_such("architecture", name, names, nr_archs);
 }
 
 static bool find_types(const char *name, struct source *source)
 {
-	const struct kernel *kernel = kernel_find(name ? name : kernels[0].name);
-	const char *near;
+	const struct kernel *kernel = name ? kernel_find(name) : &kernels[0];
+	const char *names[MAX_NAMES] = { NULL };
 
 	if (kernel) {
-		source->types = (struct softleaf_types){ .max_swapfiles = kernel->max_swapfiles,
-							 .nr_device = kernel->nr_device_types };
+		source->types = &kernel->types;
 		return true;
 	}
-	if (strcmp(name, "6.12") == 0) {
-		source->types = (struct softleaf_types){ .max_swapfiles = 23, .nr_device = 4 };
-		return true;
-	}
-	near = suggest(name, &kernels[0].name, sizeof(kernels[0]), nr_kernels);
-	if (near)
-		complain(STATUS_USAGE, "no kernel \"%.40s\" (did you mean \"%s\"?)", name, near);
-	else
-		complain(STATUS_USAGE, "no kernel \"%.40s\": expected 7.3 or 6.12", name);
-	return false;
+	for (u32 i = 0; i < nr_kernels && i < MAX_NAMES; i++)
+		names[i] = kernels[i].name;
+	return no_such("kernel", name, names, nr_kernels);
 }
 
 static bool read_hex(const char *word, pte_t *pte)
@@ -101,9 +110,9 @@ static void print_text(const struct source *source, pte_t pte, const struct pain
 	const struct pte_field *field;
 	u32 nr;
 
-	source->arch->pte->decode(pte, &source->types, &desc);
+	source->arch->pte->decode(pte, source->types, &desc);
 	printf("%s%s 0x%016" PRIx64 "%s  %s\n", paint->bold, source->arch->name, pte, paint->off,
-	       pte_text(source->arch->pte, &source->types, pte, meaning, sizeof(meaning)));
+	       pte_text(source->arch->pte, source->types, pte, meaning, sizeof(meaning)));
 	if (desc.kind == PTE_SWAP)
 		printf("  %s: page slot 0x%" PRIx64 " of swap device %" PRIu32 "\n",
 		       kind_texts[desc.kind], desc.offset, desc.type);
@@ -200,12 +209,12 @@ static void json_entry(struct json_out *o, const struct source *source, pte_t pt
 	struct pte_desc desc;
 	char text[160];
 
-	ops->decode(pte, &source->types, &desc);
+	ops->decode(pte, source->types, &desc);
 	json_object(o, NULL);
 	json_string(o, "arch", source->arch->name);
 	json_hex(o, "raw", pte, 16);
 	json_string(o, "kind", kind_names[desc.kind]);
-	json_string(o, "text", pte_text(ops, &source->types, pte, text, sizeof(text)));
+	json_string(o, "text", pte_text(ops, source->types, pte, text, sizeof(text)));
 	if (ops->present(pte))
 		json_page(o, ops, &desc);
 	else if (desc.kind != PTE_NONE)
@@ -267,7 +276,7 @@ int cmd_pte(const struct options *opt)
 		return STATUS_USAGE;
 	if (!opt->encode)
 		return decode_all(opt, &source, opt->args + 1, opt->nr_args - 1);
-	if (!pte_encode(source.arch, &source.types, opt->args + 1, opt->nr_args - 1, &pte, &err))
+	if (!pte_encode(source.arch, source.types, opt->args + 1, opt->nr_args - 1, &pte, &err))
 		return complain(STATUS_USAGE, "%s", err.text);
 	print_entries(opt, &source, &pte, 1);
 	return STATUS_OK;

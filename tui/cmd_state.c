@@ -4,32 +4,9 @@
 #include "arch/arch.h"
 #include "arch/tlb.h"
 #include "cmd.h"
-#include "cmd_state.h"
 #include "out.h"
 #include "scenario/expr.h"
-
-static const char *const slot_kind_names[] = {
-	[SLOT_FREE] = "free", [SLOT_FOLIO] = "folio", [SLOT_SHADOW] = "shadow", [SLOT_BAD] = "bad",
-};
-
-struct softleaf_types softleaf_types_of(const struct kernel *kernel)
-{
-	return (struct softleaf_types){
-		.max_swapfiles = kernel->max_swapfiles, .nr_device = kernel->nr_device_types,
-	};
-}
-
-u64 vma_pages(const struct mm_state *s, u32 vma)
-{
-	return (state_vma(s, vma)->end - state_vma(s, vma)->start) >> PAGE_SHIFT;
-}
-
-u32 vma_pte(const struct mm_state *s, u32 vma, u64 page)
-{
-	u32 pte = va_pte(s, state_vma(s, vma)->mm, state_vma(s, vma)->start + (page << PAGE_SHIFT));
-
-	return pte == NONE || state_table(s, pte / PTRS_PER_PTE)->pmd ? NONE : pte;
-}
+#include "state_text.h"
 
 static void write_step(struct json_out *o, const struct moment *at)
 {
@@ -99,7 +76,6 @@ static void write_mm(struct json_out *o, const struct moment *at, u32 i)
 static void write_entry(struct json_out *o, const struct moment *at, u32 mm, u64 va,
 			const char *level, pte_t raw)
 {
-	struct softleaf_types types = softleaf_types_of(at->lane->spec->kernel);
 	char text[160];
 
 	json_object(o, NULL);
@@ -107,7 +83,7 @@ static void write_entry(struct json_out *o, const struct moment *at, u32 mm, u64
 	json_hex(o, "va", va, 1);
 	json_string(o, "level", level);
 	json_hex(o, "raw", raw, 16);
-	json_string(o, "text", pte_text(at->lane->m.arch->pte, &types, raw, text, sizeof(text)));
+	json_string(o, "text", pte_text(at->lane->m.arch->pte, &at->lane->spec->kernel->types, raw, text, sizeof(text)));
 	json_close(o);
 }
 
@@ -124,7 +100,7 @@ static void write_ptes(struct json_out *o, const struct moment *at)
 	}
 	for (u32 i = 0; i < s->nr[ARRAY_VMA]; i++) {
 		for (u64 k = 0; k < vma_pages(s, i); k++) {
-			u32 pte = vma_pte(s, i, k);
+			u32 pte = vma_page_pte(s, i, k);
 
 			if (pte != NONE)
 				write_entry(o, at, state_vma(s, i)->mm, pte_va(s, pte), "pte",

@@ -59,6 +59,9 @@ void draw_header(const struct lane_set *set, const struct area *a)
 	snprintf(where, sizeof(where),
 		 "step %" PRIu32 "/%" PRIu32 "  %stick %" PRIu32 "/%" PRIu32 " ", c->pos,
 		 trace_nr_steps(c->trace), page, app->tick, nr_ticks);
+	if (text_width(where) > a->w)
+		snprintf(where, sizeof(where), "step %" PRIu32 "/%" PRIu32 "  %s", c->pos,
+			 trace_nr_steps(c->trace), page);
 	end = put_right(a, 0, 0, STYLE_strong, where);
 	x = end > 9 ? put_cut(a, 1, 0, end - 1, STYLE_lane, s->name) : end;
 	if (x + 12 < end)
@@ -143,8 +146,10 @@ static struct title fit_title(const struct lane_set *set, u32 i, u32 w, bool sec
 	const struct lane *lane = &set->app->run->lanes[set->lane[i]];
 	const struct kernel *kernel = lane->spec->kernel;
 	u32 nr = trace_nr_steps(lane->trace);
-	struct title t = { lane->spec->name, kernel->name, kernel->proposed ? "proposed" : "", true };
+	struct title t = { lane->spec->name, kernel->name, "", true };
 
+	if (kernel->proposed)
+		t.proposed = "proposed";
 	if (title_width(&t, nr) > w)
 		t.name = lane_label(set, i);
 	if (title_width(&t, nr) > w && second_row)

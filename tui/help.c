@@ -56,7 +56,8 @@ static void write_legend(struct writer *w)
 		{ "2..15  x14", "a run of 14 entries, pages 2 to 15 of the folio, alike but for "
 				"page frame or slot" },
 		{ "[16]", "one contpte block: 16 entries that may be one TLB entry; 2x[16]: two" },
-		{ "RW RO D A -", "writable, read-only, dirty, accessed; -: not dirty, not accessed" },
+		{ "RW RO D A -", "writable, read-only, dirty, accessed; -: not dirty, not "
+				 "accessed" },
 		{ "S U C", "soft-dirty, userfaultfd, contiguous" },
 		{ "swap 0:0x200", "a swap entry: device 0, slot 0x200" },
 		{ "excl", "the page belonged to this process alone" },
@@ -65,7 +66,8 @@ static void write_legend(struct writer *w)
 		{ "shadow", "they only remember when it was reclaimed" },
 		{ "ref 32 = 15 maps", "the reference count and who holds the references" },
 		{ "+ 1 pin", "a pin for DMA; on an order-0 folio a pin holds 1024 references" },
-		{ "map 15, 14 ptes", "the mapcount and the PTEs there are: they differ on the way" },
+		{ "map 15, 14 ptes", "the mapcount and the PTEs there are: they differ on the "
+				     "way" },
 		{ "stale", "a TLB entry that the page table no longer backs" },
 		{ "flush 3 noted", "unmaps that wait for the deferred flush; writable: a CPU may "
 				   "still write through them" },
@@ -127,5 +129,5 @@ void draw_help(const struct app *app, const struct area *a)
 	write_all(&w);
 	put_text(&foot, 1, 0, STYLE_dim, "q or Esc: back   j k Space: scroll");
 	if (w.skip + body.h < total)
-		put_right(&foot, 0, 0, STYLE_now, " more below ");
+		put_right(&foot, 0, 0, STYLE_now, " more below, the signs last ");
 }

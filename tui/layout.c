@@ -122,7 +122,7 @@ struct view view_of(const struct app *app, u32 lane, enum pane_id pane)
 	struct view v = {
 		.app = app, .pane = pane, .index = lane, .lane = l, .c = &app->cursor[lane],
 		.s = app->cursor[lane].live, .ops = l->m.arch->pte, .moves = app_moves(app, lane),
-		.types = { l->spec->kernel->max_swapfiles, l->spec->kernel->nr_device_types },
+		.types = l->spec->kernel->types,
 		.zoom = app->zoom && app->focus == pane,
 		.folio = align_group(app->run->align, app->tick).folio,
 	};

@@ -1,53 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pte_encode.h"
 #include "scenario/json.h"
 #include "scenario/suggest.h"
 
-enum { ARM64 = 1, X86 = 2, BOTH = 3 };		/* which architecture has it */
+enum need { ALL, CONT, SOFT_DIRTY, TAGGED, SHADOW_STACK };	/* what an architecture must have */
 enum { PAGE = 1, LEAF = 2, ANY = 3 };		/* present entries; swap and other softleaves */
 
-enum key {
-	K_KIND, K_PFN, K_WRITE, K_YOUNG, K_DIRTY, K_SOFT_DIRTY, K_SOFT_DIRTY_CFG, K_UFFD, K_EXEC,
-	K_NX, K_CONT, K_SPECIAL, K_USER, K_PKEY, K_PROTNONE, K_TAGGED, K_SHSTK, K_TYPE, K_OFFSET,
-	K_EXCLUSIVE, NR_KEYS
+enum word_id {
+	W_KIND, W_PFN, W_WRITE, W_YOUNG, W_DIRTY, W_SOFT_DIRTY, W_SOFT_DIRTY_CFG, W_UFFD, W_EXEC,
+	W_NX, W_CONT, W_SPECIAL, W_USER, W_PKEY, W_PROTNONE, W_TAGGED, W_SHSTK, W_TYPE, W_OFFSET,
+	W_EXCLUSIVE, NR_WORDS
 };
 
-struct key_info {
+struct entry_word {
 	const char *name;
-	enum key key;
+	enum word_id id;
 	u64 max;
-	u32 archs, kinds;
+	enum need need;
+	u32 kinds;
 };
 
-static const struct key_info keys[] = {
-	{ "kind", K_KIND, 0, BOTH, ANY },
-	{ "softleaf", K_KIND, 0, BOTH, ANY },
-	{ "pfn", K_PFN, (1ull << 40) - 1, BOTH, ANY },
-	{ "write", K_WRITE, 1, BOTH, PAGE },
-	{ "young", K_YOUNG, 1, BOTH, ANY },
-	{ "A", K_YOUNG, 1, BOTH, ANY },
-	{ "dirty", K_DIRTY, 1, BOTH, ANY },
-	{ "D", K_DIRTY, 1, BOTH, ANY },
-	{ "soft_dirty", K_SOFT_DIRTY, 1, X86, ANY },
-	{ "softdirty", K_SOFT_DIRTY, 1, X86, ANY },
-	{ "soft_dirty_cfg", K_SOFT_DIRTY_CFG, 1, X86, ANY },
-	{ "uffd", K_UFFD, 1, BOTH, ANY },
-	{ "exec", K_EXEC, 1, BOTH, PAGE },
-	{ "nx", K_NX, 1, BOTH, PAGE },
-	{ "cont", K_CONT, 1, ARM64, PAGE },
-	{ "special", K_SPECIAL, 1, BOTH, PAGE },
-	{ "user", K_USER, 1, BOTH, PAGE },
-	{ "pkey", K_PKEY, 15, BOTH, PAGE },
-	{ "protnone", K_PROTNONE, 1, BOTH, PAGE },
-	{ "tagged", K_TAGGED, 1, ARM64, PAGE },
-	{ "shstk", K_SHSTK, 1, X86, PAGE },
-	{ "type", K_TYPE, 31, BOTH, LEAF },
-	{ "offset", K_OFFSET, (1ull << 50) - 1, BOTH, LEAF },
-	{ "exclusive", K_EXCLUSIVE, 1, BOTH, LEAF },
+static const struct entry_word entry_words[] = {
+	{ "kind", W_KIND, 0, ALL, ANY },
+	{ "softleaf", W_KIND, 0, ALL, ANY },
+	{ "pfn", W_PFN, (1ull << 40) - 1, ALL, ANY },
+	{ "write", W_WRITE, 1, ALL, PAGE },
+	{ "young", W_YOUNG, 1, ALL, ANY },
+	{ "A", W_YOUNG, 1, ALL, ANY },
+	{ "dirty", W_DIRTY, 1, ALL, ANY },
+	{ "D", W_DIRTY, 1, ALL, ANY },
+	{ "soft_dirty", W_SOFT_DIRTY, 1, SOFT_DIRTY, ANY },
+	{ "softdirty", W_SOFT_DIRTY, 1, SOFT_DIRTY, ANY },
+	{ "soft_dirty_cfg", W_SOFT_DIRTY_CFG, 1, SOFT_DIRTY, ANY },
+	{ "uffd", W_UFFD, 1, ALL, ANY },
+	{ "exec", W_EXEC, 1, ALL, PAGE },
+	{ "nx", W_NX, 1, ALL, PAGE },
+	{ "cont", W_CONT, 1, CONT, PAGE },
+	{ "special", W_SPECIAL, 1, ALL, PAGE },
+	{ "user", W_USER, 1, ALL, PAGE },
+	{ "pkey", W_PKEY, 15, ALL, PAGE },
+	{ "protnone", W_PROTNONE, 1, ALL, PAGE },
+	{ "tagged", W_TAGGED, 1, TAGGED, PAGE },
+	{ "shstk", W_SHSTK, 1, SHADOW_STACK, PAGE },
+	{ "type", W_TYPE, 31, ALL, LEAF },
+	{ "offset", W_OFFSET, (1ull << 50) - 1, ALL, LEAF },
+	{ "exclusive", W_EXCLUSIVE, 1, ALL, LEAF },
 };
 
 static const char *const kinds[] = {
@@ -62,45 +61,40 @@ static const char *const kinds[] = {
 struct request {
 	const struct arch *arch;
 	const struct softleaf_types *types;
-	u64 value[NR_KEYS];
-	u32 given;		/* bit i: enum key i */
+	u64 value[NR_WORDS];
+	u32 given;		/* bit i: enum word_id i */
 	const char *kind;	/* NULL: to be inferred */
 	const char *dirty;	/* "hw", "saved" or NULL */
 };
 
-static bool has(const struct request *r, enum key key)
+static bool has(const struct request *r, enum word_id id)
 {
-	return r->given >> key & 1;
+	return r->given >> id & 1;
 }
 
-static u64 value(const struct request *r, enum key key, u64 otherwise)
+static u64 value(const struct request *r, enum word_id id, u64 otherwise)
 {
-	return has(r, key) ? r->value[key] : otherwise;
+	return has(r, id) ? r->value[id] : otherwise;
 }
 
-static bool on(const struct request *r, enum key key)
+static bool on(const struct request *r, enum word_id id)
 {
-	return value(r, key, 0) != 0;
+	return value(r, id, 0) != 0;
 }
 
-static u32 arch_bit(const struct arch *arch)
+static bool meets(const struct pte_ops *ops, enum need need)
 {
-	return arch == &arm64_arch ? ARM64 : X86;
+	switch (need) {
+	case ALL: return true;
+	case CONT: return ops->has_cont;
+	case SOFT_DIRTY: return ops->has_soft_dirty;
+	case TAGGED: return ops->has_tagged;
+	case SHADOW_STACK: return ops->has_shadow_stack;
+	}
+	return false;
 }
 
-static bool read_number(const char *word, u64 *out)
-{
-	char *end;
-	int base = word[0] == '0' && (word[1] == 'x' || word[1] == 'X') ? 16 : 10;
-
-	if (word[0] < '0' || word[0] > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(word, &end, base);
-	return errno == 0 && *end == '\0' && end != word;
-}
-
-static const struct key_info *find_key(const struct request *r, const char *word, size_t len,
+static const struct entry_word *find_word(const struct request *r, const char *word, size_t len,
 				       struct error *err)
 {
 	char name[32];
@@ -110,15 +104,15 @@ static const struct key_info *find_key(const struct request *r, const char *word
 		len = sizeof(name) - 1;
 	memcpy(name, word, len);
 	name[len] = '\0';
-	for (u32 i = 0; i < NR_OF(keys); i++) {
-		if (strcmp(keys[i].name, name) != 0)
+	for (u32 i = 0; i < NR_OF(entry_words); i++) {
+		if (strcmp(entry_words[i].name, name) != 0)
 			continue;
-		if (keys[i].archs & arch_bit(r->arch))
-			return &keys[i];
+		if (meets(r->arch->pte, entry_words[i].need))
+			return &entry_words[i];
 		error_set(err, "%s entries have no %s", r->arch->name, name);
 		return NULL;
 	}
-	near = suggest(name, &keys[0].name, sizeof(keys[0]), NR_OF(keys));
+	near = suggest(name, &entry_words[0].name, sizeof(entry_words[0]), NR_OF(entry_words));
 	if (near)
 		error_set(err, "unknown field \"%s\" (did you mean \"%s\"?)", name, near);
 	else
@@ -148,90 +142,92 @@ static bool read_kind(struct request *r, const char *word, struct error *err)
 static bool read_word(struct request *r, const char *word, struct error *err)
 {
 	const char *equals = strchr(word, '=');
-	const struct key_info *info;
+	const struct entry_word *info;
+	const char *end;
 	u64 number;
 
 	if (!equals)
 		return error_set(err, "\"%.40s\": expected FIELD=VALUE", word);
-	info = find_key(r, word, (size_t)(equals - word), err);
+	info = find_word(r, word, (size_t)(equals - word), err);
 	if (!info)
 		return false;
-	if (has(r, info->key))
+	if (has(r, info->id))
 		return error_set(err, "%s is given twice", info->name);
-	r->given |= 1u << info->key;
+	r->given |= 1u << info->id;
 	word = equals + 1;
-	if (info->key == K_KIND)
+	if (info->id == W_KIND)
 		return read_kind(r, word, err);
-	if (info->key == K_DIRTY && (strcmp(word, "hw") == 0 || strcmp(word, "saved") == 0)) {
+	if (info->id == W_DIRTY && (strcmp(word, "hw") == 0 || strcmp(word, "saved") == 0)) {
 		r->dirty = word;
-		r->value[K_DIRTY] = 1;
+		r->value[W_DIRTY] = 1;
 		return true;
 	}
-	if (!read_number(word, &number))
+	end = word;
+	if (!parse_number(&end, &number) || *end)
 		return error_set(err, "%s: \"%.40s\" is no number", info->name, word);
 	if (number > info->max)
 		return error_set(err, info->max == 1 ? "%s: expected 0 or 1, not %s" :
 				 "%s: %s is too large", info->name, word);
-	r->value[info->key] = number;
+	r->value[info->id] = number;
 	return true;
 }
 
 static bool no_room(const struct request *r, struct error *err)
 {
-	return error_set(err, "pfn 0x%llx does not fit", (unsigned long long)r->value[K_PFN]);
+	return error_set(err, "pfn 0x%llx does not fit", (unsigned long long)r->value[W_PFN]);
 }
 
 /* --- present entries ------------------------------------------------------ */
 
 static void set_dirty(const struct request *r, struct pte_desc *desc, bool dirty)
 {
-	bool arm64 = r->arch == &arm64_arch;
+	bool twice = r->arch->pte->marks_dirty_twice;
 
 	desc->hw_dirty = r->dirty ? r->dirty[0] == 'h' : dirty && desc->write;
-	desc->sw_dirty = r->dirty ? r->dirty[0] == 's' : dirty && (arm64 || !desc->write);
+	desc->sw_dirty = r->dirty ? r->dirty[0] == 's' : dirty && (twice || !desc->write);
 }
 
 static pte_t base_entry(const struct request *r)
 {
 	const struct pte_ops *ops = r->arch->pte;
-	pte_t pte = ops->pfn_pte(r->value[K_PFN], PAGE_READONLY);
+	pte_t pte = ops->pfn_pte(r->value[W_PFN], PAGE_READONLY);
 
-	if (on(r, K_SPECIAL))
+	if (on(r, W_SPECIAL))
 		return ops->mkspecial(pte);
 	pte = ops->mkwrite(ops->mkdirty(pte));
-	return on(r, K_PROTNONE) ? ops->modify(pte, PAGE_NONE) : pte;
+	return on(r, W_PROTNONE) ? ops->modify(pte, PAGE_NONE) : pte;
 }
 
 static bool encode_page(const struct request *r, pte_t *pte, struct error *err)
 {
 	const struct pte_ops *ops = r->arch->pte;
-	bool dirty, shadow = on(r, K_SHSTK);
+	bool dirty, shadow = on(r, W_SHSTK);
 	struct pte_desc desc;
 
 	ops->decode(base_entry(r), r->types, &desc);
-	if (desc.pfn != r->value[K_PFN])
+	if (desc.pfn != r->value[W_PFN])
 		return no_room(r, err);
-	if (has(r, K_EXEC) && has(r, K_NX) && on(r, K_EXEC) == on(r, K_NX))
+	if (has(r, W_EXEC) && has(r, W_NX) && on(r, W_EXEC) == on(r, W_NX))
 		return error_set(err, "exec and nx contradict each other");
-	dirty = value(r, K_DIRTY, desc.dirty && !shadow);
-	desc.write = value(r, K_WRITE, desc.write && !on(r, K_UFFD) && !shadow);
-	desc.young = value(r, K_YOUNG, desc.young);
-	desc.uffd = on(r, K_UFFD);
-	desc.cont = on(r, K_CONT);
-	desc.special = on(r, K_SPECIAL);
-	desc.exec = has(r, K_NX) ? !on(r, K_NX) : value(r, K_EXEC, desc.exec);
-	desc.user = value(r, K_USER, desc.user);
-	desc.pkey = (u32)value(r, K_PKEY, 0);
-	desc.attr = on(r, K_TAGGED);
-	desc.soft_dirty = ops->has_soft_dirty && value(r, K_SOFT_DIRTY_CFG, 1) &&
-			  value(r, K_SOFT_DIRTY, dirty);
+	dirty = value(r, W_DIRTY, desc.dirty && !shadow);
+	desc.write = value(r, W_WRITE, desc.write && !on(r, W_UFFD) && !shadow);
+	desc.young = value(r, W_YOUNG, desc.young);
+	desc.uffd = on(r, W_UFFD);
+	desc.cont = on(r, W_CONT);
+	desc.special = on(r, W_SPECIAL);
+	desc.exec = has(r, W_NX) ? !on(r, W_NX) : value(r, W_EXEC, desc.exec);
+	desc.user = value(r, W_USER, desc.user);
+	desc.pkey = (u32)value(r, W_PKEY, 0);
+	desc.attr = on(r, W_TAGGED);
+	desc.soft_dirty = ops->has_soft_dirty && value(r, W_SOFT_DIRTY_CFG, 1) &&
+			  value(r, W_SOFT_DIRTY, dirty);
 	set_dirty(r, &desc, dirty);
 	desc.hw_dirty |= shadow;
-	if (r->arch == &arm64_arch && desc.hw_dirty && !desc.write)
+	if (!ops->has_shadow_stack && desc.hw_dirty && !desc.write)
 		return error_set(err, "dirty=hw needs write=1: hardware marks only writable "
 				 "entries");
-	if (r->arch == &arm64_arch && desc.pkey > 7)
-		return error_set(err, "pkey: arm64 has 0 to 7");
+	if (desc.pkey > ops->max_pkey)
+		return error_set(err, "pkey: %s has 0 to %u", r->arch->name, ops->max_pkey);
 	*pte = ops->encode(&desc);
 	return true;
 }
@@ -251,19 +247,19 @@ static bool named_leaf(const struct request *r, struct pte_desc *desc, struct er
 {
 	u32 bits = r->arch->pte->swp_pfn_bits;
 	bool marker = strncmp(r->kind, "pte_marker", 10) == 0;
-	u64 flags = (u64)on(r, K_YOUNG) << bits | (u64)on(r, K_DIRTY) << (bits + 1);
-	u64 offset = marker ? marker_bits(r->kind) : r->value[K_PFN] | flags;
+	u64 flags = (u64)on(r, W_YOUNG) << bits | (u64)on(r, W_DIRTY) << (bits + 1);
+	u64 offset = marker ? marker_bits(r->kind) : r->value[W_PFN] | flags;
 
 	desc->type = softleaf_type(r->types, marker ? "pte_marker" : r->kind);
 	if (desc->type == NONE_TYPE)
 		return error_set(err, "this kernel has no %s", r->kind);
-	if (value(r, K_TYPE, desc->type) != desc->type)
+	if (value(r, W_TYPE, desc->type) != desc->type)
 		return error_set(err, "%s is type %u in this kernel, not %u (see --kernel)",
-				 r->kind, desc->type, (u32)r->value[K_TYPE]);
-	if (r->value[K_PFN] >> bits)
+				 r->kind, desc->type, (u32)r->value[W_TYPE]);
+	if (r->value[W_PFN] >> bits)
 		return no_room(r, err);
-	desc->offset = value(r, K_OFFSET, offset);
-	if (has(r, K_OFFSET) && (has(r, K_PFN) || has(r, K_YOUNG) || has(r, K_DIRTY)) &&
+	desc->offset = value(r, W_OFFSET, offset);
+	if (has(r, W_OFFSET) && (has(r, W_PFN) || has(r, W_YOUNG) || has(r, W_DIRTY)) &&
 	    desc->offset != offset)
 		return error_set(err, "offset is 0x%llx with this pfn, A and D",
 				 (unsigned long long)offset);
@@ -272,14 +268,14 @@ static bool named_leaf(const struct request *r, struct pte_desc *desc, struct er
 
 static bool encode_leaf(const struct request *r, pte_t *pte, struct error *err)
 {
-	struct pte_desc desc = { .kind = PTE_SWAP, .type = (u32)r->value[K_TYPE],
-				 .offset = r->value[K_OFFSET] };
+	struct pte_desc desc = { .kind = PTE_SWAP, .type = (u32)r->value[W_TYPE],
+				 .offset = r->value[W_OFFSET] };
 
 	if (strcmp(r->kind, "swap") != 0 && !named_leaf(r, &desc, err))
 		return false;
-	desc.exclusive = on(r, K_EXCLUSIVE);
-	desc.soft_dirty = on(r, K_SOFT_DIRTY);
-	desc.uffd = on(r, K_UFFD);
+	desc.exclusive = on(r, W_EXCLUSIVE);
+	desc.soft_dirty = on(r, W_SOFT_DIRTY);
+	desc.uffd = on(r, W_UFFD);
 	*pte = r->arch->pte->encode(&desc);
 	return true;
 }
@@ -287,23 +283,23 @@ static bool encode_leaf(const struct request *r, pte_t *pte, struct error *err)
 /* Does each field given belong to that kind of entry? */
 static bool fields_fit(const struct request *r, u32 kind, struct error *err)
 {
-	for (u32 i = 0; i < NR_OF(keys); i++)
-		if (has(r, keys[i].key) && !(keys[i].kinds & kind))
-			return error_set(err, "a %s entry has no %s", r->kind, keys[i].name);
-	if (strcmp(r->kind, "swap") == 0 && has(r, K_PFN))
+	for (u32 i = 0; i < NR_OF(entry_words); i++)
+		if (has(r, entry_words[i].id) && !(entry_words[i].kinds & kind))
+			return error_set(err, "a %s entry has no %s", r->kind, entry_words[i].name);
+	if (strcmp(r->kind, "swap") == 0 && has(r, W_PFN))
 		return error_set(err, "a swap entry has no pfn");
 	return true;
 }
 
 static void infer_kind(struct request *r)
 {
-	if (!r->kind && (has(r, K_OFFSET) || has(r, K_TYPE) || has(r, K_EXCLUSIVE)))
+	if (!r->kind && (has(r, W_OFFSET) || has(r, W_TYPE) || has(r, W_EXCLUSIVE)))
 		r->kind = "swap";
 	if (!r->kind)
-		r->kind = on(r, K_PROTNONE) ? "protnone" : "present";
+		r->kind = on(r, W_PROTNONE) ? "protnone" : "present";
 	if (strcmp(r->kind, "protnone") == 0) {
-		r->given |= 1u << K_PROTNONE;
-		r->value[K_PROTNONE] = 1;
+		r->given |= 1u << W_PROTNONE;
+		r->value[W_PROTNONE] = 1;
 	}
 }
 

@@ -5,9 +5,21 @@
 
 #include "arch/arch.h"
 #include "arch/tlb.h"
-#include "cmd_state.h"
 #include "scenario/expr.h"
+#include "state_text.h"
 #include "trace/describe.h"
+
+u64 vma_pages(const struct mm_state *s, u32 vma)
+{
+	return (state_vma(s, vma)->end - state_vma(s, vma)->start) >> PAGE_SHIFT;
+}
+
+u32 vma_page_pte(const struct mm_state *s, u32 vma, u64 page)
+{
+	u32 pte = va_pte(s, state_vma(s, vma)->mm, state_vma(s, vma)->start + (page << PAGE_SHIFT));
+
+	return pte == NONE || state_table(s, pte / PTRS_PER_PTE)->pmd ? NONE : pte;
+}
 
 /* What the last step changed has a * in front. */
 static char mark(const struct moment *at, const void *from, size_t bytes)
@@ -142,7 +154,6 @@ static void print_mm(const struct moment *at, u32 i)
 static bool continues(const struct moment *at, u32 first, u32 nr)
 {
 	const struct pte_ops *ops = at->lane->m.arch->pte;
-	struct softleaf_types types = softleaf_types_of(at->lane->spec->kernel);
 	const u64 *pte = state_pte(at->c.live, first);
 	struct pte_desc desc;
 
@@ -152,20 +163,19 @@ static bool continues(const struct moment *at, u32 first, u32 nr)
 		return ops->none(*pte) && ops->none(pte[nr]);
 	if (ops->present(*pte))
 		return pte[nr] == ops->advance_pfn(*pte, nr);
-	ops->decode(*pte, &types, &desc);
+	ops->decode(*pte, &at->lane->spec->kernel->types, &desc);
 	desc.offset += nr;
 	return desc.kind == PTE_SWAP && pte[nr] == ops->encode(&desc);
 }
 
 static void print_run(const struct moment *at, u32 first, u32 nr)
 {
-	struct softleaf_types types = softleaf_types_of(at->lane->spec->kernel);
 	const u64 *pte = state_pte(at->c.live, first);
 	char text[160];
 
 	printf("%c   0x%012" PRIx64 " %4" PRIu32 "  0x%016" PRIx64 "  %s\n",
 	       mark(at, pte, sizeof(*pte)), pte_va(at->c.live, first), nr, *pte,
-	       pte_text(at->lane->m.arch->pte, &types, *pte, text, sizeof(text)));
+	       pte_text(at->lane->m.arch->pte, &at->lane->spec->kernel->types, *pte, text, sizeof(text)));
 }
 
 static void print_vma(const struct moment *at, u32 vma)
@@ -176,7 +186,7 @@ static void print_vma(const struct moment *at, u32 vma)
 	printf("  ptes %s, first of a run, entries\n",
 	       at->names.mm(at->names.ctx, state_vma(s, vma)->mm));
 	for (u64 i = 0; i < pages;) {
-		u32 first = vma_pte(s, vma, i), nr = 1;
+		u32 first = vma_page_pte(s, vma, i), nr = 1;
 
 		if (first == NONE) {
 			i++;
@@ -232,6 +242,7 @@ static bool tlb_continues(const struct moment *at, const struct tlb_entry *first
 
 	return entry->mm == first->mm && entry->span == first->span &&
 	       entry->flags == first->flags &&
+	       entry->invalidated_by == first->invalidated_by &&
 	       entry->va == first->va + (u64)nr * first->span * PAGE_SIZE &&
 	       entry->pfn == first->pfn + nr * first->span &&
 	       tlb_stale(at->c.live, ops, entry) == tlb_stale(at->c.live, ops, first);
@@ -250,12 +261,13 @@ static void print_tlb(const struct moment *at, u32 cpu)
 		for (nr = 1; i + nr < in_use && tlb_continues(at, &entry[i], nr); nr++)
 			;
 		printf("%c   cpu%" PRIu32 " 0x%012" PRIx64 " %4" PRIu32 "  pfn 0x%" PRIx32
-		       "%s%s%s, %" PRIu32 " %s\n",
+		       "%s%s%s%s, %" PRIu32 " %s\n",
 		       mark(at, &entry[i], nr * sizeof(*entry)), cpu, entry[i].va,
 		       nr * entry[i].span, entry[i].pfn,
 		       entry[i].flags & TLB_WRITABLE ? " writable" : "",
 		       entry[i].flags & TLB_DIRTY ? " dirty" : "",
-		       tlb_stale(s, at->lane->m.arch->pte, &entry[i]) ? " stale" : "", nr,
+		       tlb_stale(s, at->lane->m.arch->pte, &entry[i]) ? " stale" : "",
+		       tlb_invalidated(&entry[i]) ? ", TLBI under way" : "", nr,
 		       nr == 1 ? "entry" : "entries");
 	}
 }

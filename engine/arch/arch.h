@@ -9,8 +9,9 @@
  * are the kernel's. Costs (loads, exchanges, stores, TLBI, DSB, interrupts) are
  * counted here and nowhere else.
  *
- * Adding an architecture: a folder with a struct arch and its struct pte_ops,
- * and one line in arch.c.
+ * Adding an architecture: a folder with a struct arch and its struct pte_ops, the
+ * former's declaration below, and one line in arch.c. Everybody else finds it there
+ * and asks struct pte_ops what it has.
  */
 #ifndef ARCH_ARCH_H
 #define ARCH_ARCH_H

@@ -20,13 +20,7 @@
 #ifndef ARCH_PGTABLE_H
 #define ARCH_PGTABLE_H
 
-#include "core/types.h"
-
-#define PAGE_SHIFT	12
-#define PAGE_SIZE	(1ull << PAGE_SHIFT)
-#define PTRS_PER_PTE	512
-#define PMD_SHIFT	21
-#define PMD_SIZE	(1ull << PMD_SHIFT)
+#include "core/kernel.h"
 
 typedef u64 pte_t;
 
@@ -47,12 +41,6 @@ enum pte_kind {
 	PTE_MIGRATION,
 	PTE_DEVICE,
 	PTE_MARKER,
-};
-
-/* The architecture-independent limits that move softleaf types between kernels. */
-struct softleaf_types {
-	u32 max_swapfiles;	/* 24 in 7.3, 23 in 6.12; HWPOISON is the next type */
-	u32 nr_device;		/* 3 in 7.3, 4 in 6.12 */
 };
 
 /* A raw entry taken apart. Fields that its kind does not have are zero. */
@@ -83,6 +71,10 @@ struct pte_field {
 struct pte_ops {
 	bool has_soft_dirty;
 	bool has_cont;
+	bool has_tagged;		/* a memory type for tagged pages: attr 1 */
+	bool has_shadow_stack;		/* dirty for the hardware, yet not writable */
+	bool marks_dirty_twice;		/* mkdirty() sets a software bit beside the hardware's */
+	u32 max_pkey;
 
 	bool (*none)(pte_t pte);
 	bool (*present)(pte_t pte);	/* PTE_PRESENT or PTE_PROTNONE */

@@ -6,11 +6,13 @@
 /* A variant is one row. */
 const struct kernel kernels[] = {
 	{ .name = "7.3", .release = "Linux 7.3.4",
-	  .anon_batch = ANON_SINGLE, .max_swapfiles = 24, .nr_device_types = 3 },
+	  .anon_batch = ANON_SINGLE, .types = { .max_swapfiles = 24, .nr_device = 3 } },
 	{ .name = "7.3+anon-batch", .proposed = true,
 	  .release = "Linux 7.3.4 + \"Optimize anonymous swapbacked large folio unmapping\" "
 		     "(2026-07-23), reconstructed",
-	  .anon_batch = ANON_RUN, .max_swapfiles = 24, .nr_device_types = 3 },
+	  .anon_batch = ANON_RUN, .types = { .max_swapfiles = 24, .nr_device = 3 } },
+	{ .name = "6.12", .release = "Linux 6.12", .decode_only = true,
+	  .types = { .max_swapfiles = 23, .nr_device = 4 } },
 };
 const u32 nr_kernels = NR_OF(kernels);
 

@@ -13,13 +13,19 @@ enum anon_batch {
 	ANON_RUN,		/* the posted series: one run, sub-batches of equal AnonExclusive */
 };
 
+/* include/linux/{swap,leafops}.h: what moves softleaf types between kernels */
+struct softleaf_types {
+	u32 max_swapfiles;	/* 24 in 7.3, 23 in 6.12; HWPOISON is the next type */
+	u32 nr_device;		/* 3 in 7.3, 4 in 6.12 */
+};
+
 struct kernel {
 	const char *name;	/* "7.3", "7.3+anon-batch" */
 	const char *release;	/* what it stands for: "Linux 7.3.4" */
 	bool proposed;		/* a posted but unmerged series: say so wherever it shows */
+	bool decode_only;	/* its page-table entries are known; no lane runs it */
 	enum anon_batch anon_batch;
-	u32 max_swapfiles;	/* see struct softleaf_types */
-	u32 nr_device_types;
+	struct softleaf_types types;
 };
 
 extern const struct kernel kernels[];

@@ -17,10 +17,10 @@
 #define CORE_MACHINE_H
 
 #include "core/event.h"
+#include "core/kernel.h"
 #include "core/state.h"
 
 struct arch;
-struct kernel;
 
 struct delta {
 	u32 word;
@@ -67,6 +67,11 @@ struct machine {
 void machine_attach(struct machine *m, u32 *words);
 /* Let another CPU's task run. */
 void machine_run_on(struct machine *m, u32 cpu);
+
+static inline bool cpu_has(const struct machine *m, enum cpu_feature feature)
+{
+	return m->features >> feature & 1;
+}
 
 void journal_add(struct journal *journal, u32 word, u32 xor);
 

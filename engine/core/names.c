@@ -18,3 +18,14 @@ const char *const counter_names[NR_COUNTERS] = {
 #include "core/counters.def"
 #undef COUNTER
 };
+
+const char *const list_names[NR_LISTS] = {
+	[LRU_INACTIVE_ANON] = "inactive_anon", [LRU_ACTIVE_ANON] = "active_anon",
+	[LRU_INACTIVE_FILE] = "inactive_file", [LRU_ACTIVE_FILE] = "active_file",
+	[LIST_FOLIO_LIST] = "folio_list", [LIST_NODE] = "node_folio_list",
+	[LIST_RET] = "ret_folios", [LIST_PAGEOUT] = "pageout_folios", [LIST_FREE] = "free_folios",
+};
+
+const char *const slot_kind_names[NR_SLOT_KINDS] = {
+	[SLOT_FREE] = "free", [SLOT_FOLIO] = "folio", [SLOT_SHADOW] = "shadow", [SLOT_BAD] = "bad",
+};

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/state.h"
 
-#define PTES_PER_TABLE	      512u
-#define PAGES_PER_TABLE_SHIFT 21
-
 static const u32 element_words[NR_ARRAYS] = {
 	[ARRAY_CPU] = sizeof(struct cpu) / 4,
 	[ARRAY_TASK] = sizeof(struct task) / 4,
@@ -91,14 +88,13 @@ u32 va_pte(const struct mm_state *s, u32 mm, u64 va)
 	if (i == NONE)
 		return NONE;
 	vma = state_vma(s, i);
-	table = vma->table +
-		(u32)((va >> PAGES_PER_TABLE_SHIFT) - (vma->start >> PAGES_PER_TABLE_SHIFT));
-	return table * PTES_PER_TABLE + (u32)(va >> 12) % PTES_PER_TABLE;
+	table = vma->table + (u32)((va >> PMD_SHIFT) - (vma->start >> PMD_SHIFT));
+	return table * PTRS_PER_PTE + (u32)(va >> PAGE_SHIFT) % PTRS_PER_PTE;
 }
 
 u64 pte_va(const struct mm_state *s, u32 pte)
 {
-	return state_table(s, pte / PTES_PER_TABLE)->va + (u64)(pte % PTES_PER_TABLE) * 4096;
+	return state_table(s, pte / PTRS_PER_PTE)->va + pte % PTRS_PER_PTE * PAGE_SIZE;
 }
 
 u32 slot_device(const struct mm_state *s, u32 slot)

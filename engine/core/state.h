@@ -15,7 +15,8 @@
  *   +--------------------+  words[words]
  *
  * Everything is u32 or 8-aligned u64 and is read through const pointers. The one
- * way to write is put() and put64() in machine.h.
+ * way to write is put() and put64() in machine.h, once the machine runs; world.c in
+ * engine/scenario lays out step 0 before that.
  *
  * What the kernel keeps on the stack and a learner wants to see lives here too:
  * the walk position, nr_pages, the folio lists, tlb_ubc.
@@ -122,7 +123,7 @@ struct cluster {
 };
 
 /* mm/swap_table.h: one entry of a cluster's table (7.3) */
-enum slot_kind { SLOT_FREE, SLOT_FOLIO, SLOT_SHADOW, SLOT_BAD };
+enum slot_kind { SLOT_FREE, SLOT_FOLIO, SLOT_SHADOW, SLOT_BAD, NR_SLOT_KINDS };
 #define SWP_TB_COUNT_MAX 15
 struct slot {
 	u32 folio;		/* SLOT_FOLIO: the cached folio */
@@ -199,6 +200,8 @@ enum counter {
 extern const char *const folio_flag_names[NR_FOLIO_FLAGS];
 extern const char *const phase_names[NR_PHASES];
 extern const char *const counter_names[NR_COUNTERS];
+extern const char *const list_names[NR_LISTS];
+extern const char *const slot_kind_names[NR_SLOT_KINDS];
 
 enum state_array {
 	ARRAY_CPU, ARRAY_TASK, ARRAY_MM, ARRAY_VMA, ARRAY_FOLIO, ARRAY_PAGE, ARRAY_TABLE, ARRAY_PTE,

@@ -13,6 +13,13 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
+/* Page tables: 4K pages, 512 entries a table; both architectures. */
+#define PAGE_SHIFT	12
+#define PAGE_SIZE	(1ull << PAGE_SHIFT)
+#define PTRS_PER_PTE	512
+#define PMD_SHIFT	21
+#define PMD_SIZE	(1ull << PMD_SHIFT)
+
 #define NR_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /*

@@ -122,13 +122,9 @@ static pte_t entry_of(const struct expr_call *c, s64 i)
 
 static bool is_swap(const struct expr_call *c, pte_t pte)
 {
-	const struct kernel *kernel = c->env->lane->kernel;
-	const struct softleaf_types types = {
-		.max_swapfiles = kernel->max_swapfiles, .nr_device = kernel->nr_device_types,
-	};
 	struct pte_desc desc;
 
-	pte_ops_of(c)->decode(pte, &types, &desc);
+	pte_ops_of(c)->decode(pte, &c->env->lane->kernel->types, &desc);
 	return desc.kind == PTE_SWAP;
 }
 

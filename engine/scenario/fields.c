@@ -73,11 +73,6 @@ static bool unknown_key(struct reader *r, u32 node, const struct shape *shape)
 				   sizeof(keys)));
 }
 
-static bool out_of_memory(struct reader *r)
-{
-	return error_set(r->err, "out of memory");
-}
-
 /* --- numbers --------------------------------------------------------------- */
 
 bool parse_number(const char **text, u64 *value)
@@ -115,7 +110,7 @@ bool parse_range(const char **text, u64 *first, u64 *last)
 	return parse_number(text, last) && *first <= *last;
 }
 
-bool read_range(struct reader *r, u32 node, u64 min, u64 max, u32 *first, u32 *last)
+static bool read_range(struct reader *r, u32 node, u64 min, u64 max, u32 *first, u32 *last)
 {
 	const char *text = node_at(r, node)->string;
 	u64 from, to;
@@ -205,7 +200,7 @@ char *read_text(struct reader *r, u32 node)
 	size = strlen(n->string) + 1;
 	copy = malloc(size);
 	if (!copy) {
-		out_of_memory(r);
+		error_set(r->err, "out of memory");
 		return NULL;
 	}
 	return memcpy(copy, n->string, size);
@@ -292,7 +287,7 @@ static void *new_list(struct reader *r, u32 node, size_t size)
 	}
 	list = calloc(n->nr + 1, size);
 	if (!list)
-		out_of_memory(r);
+		error_set(r->err, "out of memory");
 	return list;
 }
 

@@ -78,19 +78,15 @@ extern const struct shape scenario_shape;
 extern const struct shape machine_shape, lane_shape, world_shape;	/* load_world.c */
 
 bool read_object(struct reader *r, u32 node, const struct shape *shape, void *target);
-bool read_range(struct reader *r, u32 node, u64 min, u64 max, u32 *first, u32 *last);
 bool read_word(struct reader *r, u32 node, const char *const *words, u32 *value);
 char *read_text(struct reader *r, u32 node);		/* NULL: err says why */
 /* "first..last" or "one" at *text, moved behind it. */
 bool parse_range(const char **text, u64 *first, u64 *last);
-/* All digits, decimal or 0x; *text is moved behind them. False: none, or too large for 64 bits. */
-bool parse_number(const char **text, u64 *value);
 
 /* The member of that key, or the object itself when it has none: a place for messages. */
 u32 member_or_self(const struct json *doc, u32 node, const char *key);
 bool is_string(const struct json *doc, u32 node);
 
-/* A message about node, with its place. Always false. */
 /* Where a value stands. */
 static inline struct scn_place place_of(const struct reader *r, u32 node)
 {
@@ -99,6 +95,7 @@ static inline struct scn_place place_of(const struct reader *r, u32 node)
 	return (struct scn_place){ .line = at->line, .column = at->column };
 }
 
+/* A message about node, with its place. Always false. */
 bool read_fail(struct reader *r, u32 node, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same for a word that is not in a table: "WHAT, not "word" (did you mean "name"?)". */

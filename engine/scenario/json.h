@@ -68,6 +68,8 @@ static inline u32 json_first(u32 node)
 bool json_fail(const struct json *doc, u32 node, struct json_place at, struct error *err,
 	       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* All digits, decimal or 0x; *text is moved behind them. False: none, or too large for 64 bits. */
+bool parse_number(const char **text, u64 *value);
 /* Fill err; control characters become '?', the end is cut at a whole character. Always false. */
 bool error_set(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -224,7 +224,7 @@ static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct e
 	if (check)
 		r.scratch = calloc(check_scratch_words(lane->m.s) + 1, sizeof(*r.scratch));
 	if (mode == RUN_RECORD)
-		lane->trace = trace_new(&lane->m, s->max_steps);
+		lane->trace = trace_new(&lane->m);
 	if (!r.matches || (check && !r.scratch) || (mode == RUN_RECORD && !lane->trace)) {
 		free(r.matches);
 		free(r.scratch);

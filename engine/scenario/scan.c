@@ -25,25 +25,39 @@ struct scanner {
 
 /* --- messages -------------------------------------------------------------- */
 
-/* One line, whatever the file's keys and names hold: it may go to a terminal. */
+/* Bytes of the UTF-8 character at p, 0 if it is none (overlong, surrogate, too large, cut off). */
+static u32 utf8_len(const unsigned char *p, const unsigned char *end)
+{
+	u32 len = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+
+	if (len > (size_t)(end - p))
+		return 0;
+	for (u32 i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
+	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90))
+		return 0;
+	return len;
+}
+
+/* One line of whole characters, whatever the file's keys and names hold: it may go to a terminal. */
 static void make_printable(char *text)
 {
-	size_t len = strlen(text), i = len, tail;
+	unsigned char *p = (unsigned char *)text, *end = p + strlen(text);
 
-	while (i > 0 && ((unsigned char)text[i - 1] & 0xc0) == 0x80)
-		i--;
-	tail = len - i;
-	if (i > 0 && (unsigned char)text[i - 1] >= 0xc0) {
-		unsigned char lead = (unsigned char)text[i - 1];
+	while (p < end) {
+		u32 len = utf8_len(p, end);
 
-		if (tail < (lead >= 0xf0 ? 3u : lead >= 0xe0 ? 2u : 1u))
-			text[i - 1] = '\0';
-	}
-	for (unsigned char *p = (unsigned char *)text; *p; p++) {
-		if (*p < 0x20 || *p == 0x7f)
+		if (len == 0 && end - p < 4) {
+			*p = '\0';	/* cut off */
+			return;
+		}
+		if (len == 0 || *p < 0x20 || *p == 0x7f)
 			*p = '?';
-		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+		else if (*p == 0xc2 && p[1] < 0xa0)
 			p[0] = p[1] = '?';
+		p += len ? len : 1;
 	}
 }
 
@@ -170,22 +184,6 @@ static void skip_space(struct scanner *s)
 			return;
 		}
 	}
-}
-
-/* Bytes of the UTF-8 character at p, 0 if it is none (overlong, surrogate, too large, cut off). */
-static u32 utf8_len(const unsigned char *p, const unsigned char *end)
-{
-	u32 len = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-
-	if (len > (size_t)(end - p))
-		return 0;
-	for (u32 i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
-	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90))
-		return 0;
-	return len;
 }
 
 /* \uXXXX at p: its value, or NONE. */

@@ -5,9 +5,7 @@
 
 #include "trace/describe.h"
 
-#define PTES_PER_TABLE 512
-
-struct field {
+struct word_field {
 	u32 word;		/* within its struct */
 	u32 nr;			/* elements of an array, else 1 */
 	bool is64;
@@ -21,27 +19,27 @@ struct field {
 	  .is64 = sizeof(((struct type *)0)->field) / (nr_) == sizeof(u64),		\
 	  .kind = VALUE_##kind_, .name = #field }
 
-static const struct field cpu_fields[] = {
+static const struct word_field cpu_fields[] = {
 	FIELD(cpu, tlb_gen, NUMBER), FIELD(cpu, mm, MM), FIELD(cpu, lazy, NUMBER),
 	FIELD(cpu, nr_tlb, NUMBER),
 };
-static const struct field task_fields[] = {
+static const struct word_field task_fields[] = {
 	FIELD(task, ubc_cpumask, HEX), FIELD(task, walk_address, HEX),
 	FIELD(task, ubc_flush_required, NUMBER), FIELD(task, ubc_writable, NUMBER),
 	FIELD(task, ubc_unmapped_pages, NUMBER), FIELD(task, walk_vma, INDEX),
 	FIELD(task, walk_pte, PTE), FIELD(task, walk_flags, HEX), FIELD(task, phase, TASK_PHASE),
 	FIELD(task, folio, FOLIO), FIELD(task, page, PAGE), FIELD(task, nr_pages, NUMBER),
 };
-static const struct field mm_fields[] = {
+static const struct word_field mm_fields[] = {
 	FIELD(mm, cpumask, HEX), FIELD(mm, tlb_gen, NUMBER), FIELD(mm, anonpages, NUMBER),
 	FIELD(mm, swapents, NUMBER), FIELD(mm, hiwater_rss, NUMBER), FIELD(mm, tlb_pending, NUMBER),
 	FIELD(mm, tlb_flushed, NUMBER), FIELD(mm, on_mmlist, NUMBER), FIELD(mm, asid, NUMBER),
 };
-static const struct field vma_fields[] = {
+static const struct word_field vma_fields[] = {
 	FIELD(vma, start, HEX), FIELD(vma, end, HEX), FIELD(vma, pgoff, HEX), FIELD(vma, mm, MM),
 	FIELD(vma, anon_vma, INDEX), FIELD(vma, flags, HEX), FIELD(vma, table, INDEX),
 };
-static const struct field folio_fields[] = {
+static const struct word_field folio_fields[] = {
 	FIELD(folio, index, HEX), FIELD(folio, pfn, HEX), FIELD(folio, order, NUMBER),
 	FIELD(folio, flags, FLAGS), FIELD(folio, refcount, NUMBER), FIELD(folio, mapcount, NUMBER),
 	FIELD(folio, entire_mapcount, NUMBER), FIELD(folio, nr_pages_mapped, NUMBER),
@@ -49,44 +47,44 @@ static const struct field folio_fields[] = {
 	FIELD(folio, page, INDEX), FIELD(folio, anon_vma, INDEX), FIELD(folio, list, LIST),
 	FIELD(folio, next, FOLIO), FIELD(folio, prev, FOLIO),
 };
-static const struct field page_fields[] = {
+static const struct word_field page_fields[] = {
 	FIELD(page, mapcount, NUMBER), FIELD(page, anon_exclusive, NUMBER),
 };
-static const struct field table_fields[] = {
+static const struct word_field table_fields[] = {
 	FIELD(table, va, HEX), FIELD(table, pmd, HEX), FIELD(table, mm, MM),
 	FIELD(table, populated, NUMBER),
 };
-static const struct field pte_fields[] = {
+static const struct word_field pte_fields[] = {
 	{ .nr = 1, .is64 = true, .kind = VALUE_HEX, .name = "" },
 };
-static const struct field device_fields[] = {
+static const struct word_field device_fields[] = {
 	FIELD(swap_device, type, NUMBER), FIELD(swap_device, kind, NUMBER),
 	FIELD(swap_device, first_slot, NUMBER), FIELD(swap_device, nr_slots, NUMBER),
 	FIELD(swap_device, first_cluster, NUMBER), FIELD(swap_device, nr_clusters, NUMBER),
 	FIELD(swap_device, inuse, NUMBER), FIELDS(swap_device, next, 10, HEX),
 };
-static const struct field cluster_fields[] = {
+static const struct word_field cluster_fields[] = {
 	FIELD(cluster, count, NUMBER), FIELD(cluster, order, NUMBER),
 	FIELD(cluster, locked, NUMBER), FIELD(cluster, extend_table, NUMBER),
 };
-static const struct field slot_fields[] = {
+static const struct word_field slot_fields[] = {
 	FIELD(slot, folio, FOLIO), FIELD(slot, kind, SLOT_KIND), FIELD(slot, count, NUMBER),
 	FIELD(slot, others, NUMBER), FIELD(slot, zero, NUMBER),
 };
-static const struct field tlb_fields[] = {
+static const struct word_field tlb_fields[] = {
 	FIELD(tlb_entry, va, HEX), FIELD(tlb_entry, mm, MM), FIELD(tlb_entry, pfn, HEX),
-	FIELD(tlb_entry, span, NUMBER), FIELD(tlb_entry, flags, HEX),
-	FIELD(tlb_entry, invalidated_by, HEX),
+	FIELD(tlb_entry, span, NUMBER), FIELD(tlb_entry, flags, TLB_FLAGS),
+	FIELD(tlb_entry, invalidated_by, CPUS),
 };
-static const struct field list_fields[] = {
+static const struct word_field list_fields[] = {
 	FIELD(list, first, FOLIO), FIELD(list, last, FOLIO), FIELD(list, nr, NUMBER),
 };
-static const struct field state_fields[] = {
+static const struct word_field state_fields[] = {
 	FIELD(mm_state, cpu, NUMBER), FIELD(mm_state, op, NUMBER),
 };
 
-struct fields {
-	const struct field *field;
+struct word_fields {
+	const struct word_field *field;
 	u32 nr;
 	u32 words;		/* of an element */
 	const char *prefix;	/* of its name */
@@ -94,7 +92,7 @@ struct fields {
 #define FIELDS_OF(fields, type, prefix)							\
 	{ fields, NR_OF(fields), sizeof(type) / sizeof(u32), prefix }
 
-static const struct fields array_fields[NR_ARRAYS] = {
+static const struct word_fields array_fields[NR_ARRAYS] = {
 	[ARRAY_CPU] = FIELDS_OF(cpu_fields, struct cpu, "cpu"),
 	[ARRAY_TASK] = FIELDS_OF(task_fields, struct task, "task"),
 	[ARRAY_MM] = FIELDS_OF(mm_fields, struct mm, "mm "),
@@ -107,18 +105,6 @@ static const struct fields array_fields[NR_ARRAYS] = {
 	[ARRAY_CLUSTER] = FIELDS_OF(cluster_fields, struct cluster, "cluster "),
 	[ARRAY_SLOT] = FIELDS_OF(slot_fields, struct slot, "slot "),
 	[ARRAY_TLB] = FIELDS_OF(tlb_fields, struct tlb_entry, "tlb "),
-};
-
-static const char *const list_names[NR_LISTS] = {
-	[LRU_INACTIVE_ANON] = "inactive_anon", [LRU_ACTIVE_ANON] = "active_anon",
-	[LRU_INACTIVE_FILE] = "inactive_file", [LRU_ACTIVE_FILE] = "active_file",
-	[LRU_UNEVICTABLE] = "unevictable",
-	[LIST_FOLIO_LIST] = "folio_list", [LIST_NODE] = "node_folio_list",
-	[LIST_RET] = "ret_folios", [LIST_PAGEOUT] = "pageout_folios", [LIST_FREE] = "free_folios",
-};
-
-static const char *const slot_kind_names[] = {
-	[SLOT_FREE] = "free", [SLOT_FOLIO] = "folio", [SLOT_SHADOW] = "shadow", [SLOT_BAD] = "bad",
 };
 
 char *slot_text(const struct mm_state *s, u32 slot, char *buf, size_t size)
@@ -158,7 +144,7 @@ static void pte_va_text(const struct mm_state *s, const struct names *names, u32
 		snprintf(buf, size, "none");
 	else
 		snprintf(buf, size, "%s 0x%" PRIx64,
-			 mm_name(s, names, state_table(s, pte / PTES_PER_TABLE)->mm),
+			 mm_name(s, names, state_table(s, pte / PTRS_PER_PTE)->mm),
 			 pte_va(s, pte));
 }
 
@@ -177,6 +163,8 @@ static void cluster_text(const struct mm_state *s, u32 cluster, char *buf, size_
 static void element_text(const struct mm_state *s, const struct names *names,
 			 enum state_array array, u32 i, char *buf, size_t size)
 {
+	char name[32];
+
 	switch (array) {
 	case ARRAY_CPU:
 	case ARRAY_TASK:
@@ -190,7 +178,7 @@ static void element_text(const struct mm_state *s, const struct names *names,
 			 state_vma(s, i)->start);
 		break;
 	case ARRAY_FOLIO:
-		describe_value(s, names, VALUE_FOLIO, i, buf, size);
+		snprintf(buf, size, "%s", names->folio(names->ctx, i, name));
 		break;
 	case ARRAY_PAGE:
 		page_text(s, names, i, buf, size);
@@ -220,7 +208,7 @@ static void element_text(const struct mm_state *s, const struct names *names,
 }
 
 /* word counts from the start of the struct, whose name stands in info->what. */
-static bool describe_field(const struct field *field, u32 nr, u32 word, struct word_info *info)
+static bool describe_field(const struct word_field *field, u32 nr, u32 word, struct word_info *info)
 {
 	size_t at = strlen(info->what);
 
@@ -277,7 +265,7 @@ bool describe_word(const struct mm_state *s, const struct names *names, u32 word
 	if (word < sizeof(*s) / sizeof(u32))
 		return describe_head(word, info);
 	for (u32 i = 0; i < NR_ARRAYS; i++) {
-		const struct fields *fields = &array_fields[i];
+		const struct word_fields *fields = &array_fields[i];
 		u32 offset = word - s->at[i];
 
 		if (offset >= s->nr[i] * fields->words)
@@ -290,17 +278,34 @@ bool describe_word(const struct mm_state *s, const struct names *names, u32 word
 	return false;
 }
 
-static void flags_text(u64 flags, char *buf, size_t size)
+static const char *const tlb_flag_names[] = { "writable", "dirty" };	/* enum tlb_flag */
+
+static void flags_text(u64 flags, const char *const *names, u32 nr, char *buf, size_t size)
 {
 	size_t at = 0;
 
 	snprintf(buf, size, "-");
-	for (u32 i = 0; i < NR_FOLIO_FLAGS; i++) {
+	for (u32 i = 0; i < nr; i++) {
 		int len;
 
 		if (!(flags >> i & 1) || at >= size)
 			continue;
-		len = snprintf(buf + at, size - at, "%s%s", at ? " " : "", folio_flag_names[i]);
+		len = snprintf(buf + at, size - at, "%s%s", at ? " " : "", names[i]);
+		at += len > 0 ? (size_t)len : 0;
+	}
+}
+
+static void cpus_text(u64 mask, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	snprintf(buf, size, "-");
+	for (u32 i = 0; i < 64; i++) {
+		int len;
+
+		if (!(mask >> i & 1) || at >= size)
+			continue;
+		len = snprintf(buf + at, size - at, "%scpu%" PRIu32, at ? " " : "", i);
 		at += len > 0 ? (size_t)len : 0;
 	}
 }
@@ -310,8 +315,8 @@ static const char *name_in(const char *const *table, u32 nr, u64 value)
 	return value < nr ? table[value] : "none";
 }
 
-char *describe_value(const struct mm_state *s, const struct names *names, enum value_kind kind,
-		     u64 value, char *buf, size_t size)
+static void describe_value(const struct mm_state *s, const struct names *names,
+			   enum value_kind kind, u64 value, char *buf, size_t size)
 {
 	u32 index = (u32)value;
 	char name[32];
@@ -324,7 +329,13 @@ char *describe_value(const struct mm_state *s, const struct names *names, enum v
 		snprintf(buf, size, "0x%" PRIx64, value);
 		break;
 	case VALUE_FLAGS:
-		flags_text(value, buf, size);
+		flags_text(value, folio_flag_names, NR_FOLIO_FLAGS, buf, size);
+		break;
+	case VALUE_TLB_FLAGS:
+		flags_text(value, tlb_flag_names, NR_OF(tlb_flag_names), buf, size);
+		break;
+	case VALUE_CPUS:
+		cpus_text(value, buf, size);
 		break;
 	case VALUE_TASK_PHASE:
 		snprintf(buf, size, "%s", name_in(phase_names, NR_PHASES, value));
@@ -333,7 +344,7 @@ char *describe_value(const struct mm_state *s, const struct names *names, enum v
 		snprintf(buf, size, "%s", name_in(list_names, NR_LISTS, value));
 		break;
 	case VALUE_SLOT_KIND:
-		snprintf(buf, size, "%s", name_in(slot_kind_names, NR_OF(slot_kind_names), value));
+		snprintf(buf, size, "%s", name_in(slot_kind_names, NR_SLOT_KINDS, value));
 		break;
 	case VALUE_FOLIO:
 		snprintf(buf, size, "%s", index < s->nr[ARRAY_FOLIO] ?
@@ -358,7 +369,6 @@ char *describe_value(const struct mm_state *s, const struct names *names, enum v
 			snprintf(buf, size, "%" PRIu32, index);
 		break;
 	}
-	return buf;
 }
 
 /* Was this 64-bit field described already, at its other half? */

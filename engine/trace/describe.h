@@ -12,6 +12,8 @@ enum value_kind {
 	VALUE_NUMBER,		/* the kinds up to here are decimal numbers */
 	VALUE_HEX,
 	VALUE_FLAGS,		/* folio flags: "locked dirty" or "-" */
+	VALUE_TLB_FLAGS,	/* "writable dirty" or "-" */
+	VALUE_CPUS,		/* a mask: "cpu0 cpu1" or "-" */
 	VALUE_TASK_PHASE,	/* "unmap" */
 	VALUE_LIST,		/* "folio_list" or "none", like the following */
 	VALUE_SLOT_KIND,	/* "free" "folio" "shadow" "bad" */
@@ -33,9 +35,6 @@ struct word_info {
 /* What a word belongs to. False: to nothing that ever changes. */
 bool describe_word(const struct mm_state *s, const struct names *names, u32 word,
 		   struct word_info *info);
-/* A value of that kind, in words; returns buf. */
-char *describe_value(const struct mm_state *s, const struct names *names, enum value_kind kind,
-		     u64 value, char *buf, size_t size);
 
 /* A field that a step changed. */
 struct change {

@@ -15,7 +15,7 @@ struct text {
 };
 
 /* What the holes of a step's text are filled from. */
-struct moment {
+struct telling {
 	const struct cursor *c;
 	const struct mm_state *s;
 	const struct step *step;
@@ -38,7 +38,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 		text->len += (size_t)len < room ? (size_t)len : room - 1;
 }
 
-static void find_changed_ptes(struct moment *at)
+static void find_changed_ptes(struct telling *at)
 {
 	const u64 *pte = state_pte(at->s, 0);
 	u32 first = at->s->at[ARRAY_PTE];
@@ -59,9 +59,9 @@ static void find_changed_ptes(struct moment *at)
 	}
 }
 
-static struct moment moment_of(const struct cursor *c, const struct names *names)
+static struct telling telling_of(const struct cursor *c, const struct names *names)
 {
-	struct moment at = { .c = c, .s = c->live, .step = cursor_step(c), .names = names };
+	struct telling at = { .c = c, .s = c->live, .step = cursor_step(c), .names = names };
 
 	at.folio = page_folio(at.s, at.step->page);
 	if (at.folio == NONE)
@@ -72,7 +72,7 @@ static struct moment moment_of(const struct cursor *c, const struct names *names
 	return at;
 }
 
-static void add_folio(const struct moment *at, struct text *text)
+static void add_folio(const struct telling *at, struct text *text)
 {
 	char name[32];
 
@@ -80,7 +80,7 @@ static void add_folio(const struct moment *at, struct text *text)
 	    at->names->folio(at->names->ctx, at->folio, name));
 }
 
-static void add_page(const struct moment *at, struct text *text)
+static void add_page(const struct telling *at, struct text *text)
 {
 	u32 page = at->step->page;
 	u32 folio = page_folio(at->s, page);
@@ -94,7 +94,7 @@ static void add_page(const struct moment *at, struct text *text)
 }
 
 /* The step's first arg pages: "page 2 of A", "pages 2 to 5 of A". */
-static void add_run(const struct moment *at, struct text *text)
+static void add_run(const struct telling *at, struct text *text)
 {
 	u32 folio = page_folio(at->s, at->step->page);
 	char name[32];
@@ -109,34 +109,34 @@ static void add_run(const struct moment *at, struct text *text)
 	    at->names->folio(at->names->ctx, folio, name));
 }
 
-static void add_nr(const struct moment *at, struct text *text)
+static void add_nr(const struct telling *at, struct text *text)
 {
 	add(text, "%" PRIu32, at->step->arg);
 }
 
-static void add_pages(const struct moment *at, struct text *text)
+static void add_pages(const struct telling *at, struct text *text)
 {
 	add(text, "%" PRIu32 " %s", at->step->arg, at->step->arg == 1 ? "page" : "pages");
 }
 
-static void add_entries(const struct moment *at, struct text *text)
+static void add_entries(const struct telling *at, struct text *text)
 {
 	add(text, "%" PRIu32 " %s", at->step->arg, at->step->arg == 1 ? "entry" : "entries");
 }
 
-static void add_cpu(const struct moment *at, struct text *text)
+static void add_cpu(const struct telling *at, struct text *text)
 {
 	add(text, "CPU %" PRIu32, at->step->arg);
 }
 
-static void add_slot(const struct moment *at, struct text *text)
+static void add_slot(const struct telling *at, struct text *text)
 {
 	char name[32];
 
 	add(text, "%s", slot_text(at->s, at->step->arg, name, sizeof(name)));
 }
 
-static void add_op(const struct moment *at, struct text *text)
+static void add_op(const struct telling *at, struct text *text)
 {
 	add(text, "%s", at->names->op(at->names->ctx, at->step->arg));
 }
@@ -149,29 +149,29 @@ static void add_raw(struct text *text, u64 pte)
 		add(text, "0");
 }
 
-static void add_old(const struct moment *at, struct text *text)
+static void add_old(const struct telling *at, struct text *text)
 {
 	add_raw(text, at->old);
 }
 
-static void add_new(const struct moment *at, struct text *text)
+static void add_new(const struct telling *at, struct text *text)
 {
 	add_raw(text, at->new);
 }
 
-static void add_mapcount(const struct moment *at, struct text *text)
+static void add_mapcount(const struct telling *at, struct text *text)
 {
 	if (at->folio != NONE)
 		add(text, "%" PRIu32, state_folio(at->s, at->folio)->mapcount);
 }
 
-static void add_refcount(const struct moment *at, struct text *text)
+static void add_refcount(const struct telling *at, struct text *text)
 {
 	if (at->folio != NONE)
 		add(text, "%" PRIu32, state_folio(at->s, at->folio)->refcount);
 }
 
-static void add_mm(const struct moment *at, struct text *text)
+static void add_mm(const struct telling *at, struct text *text)
 {
 	u32 mm = state_cpu(at->s, at->s->cpu)->mm;
 
@@ -179,7 +179,7 @@ static void add_mm(const struct moment *at, struct text *text)
 }
 
 /* {one|many}: the word that goes with the count. */
-static void add_choice(const struct moment *at, struct text *text, const char *hole, size_t len)
+static void add_choice(const struct telling *at, struct text *text, const char *hole, size_t len)
 {
 	const char *bar = memchr(hole, '|', len);
 	size_t one = (size_t)(bar - hole);
@@ -192,7 +192,7 @@ static void add_choice(const struct moment *at, struct text *text, const char *h
 
 static const struct {
 	const char *name;
-	void (*add)(const struct moment *at, struct text *text);
+	void (*add)(const struct telling *at, struct text *text);
 } holes[] = {
 	{ "page", add_page }, { "run", add_run }, { "folio", add_folio }, { "nr", add_nr },
 	{ "pages", add_pages }, { "entries", add_entries }, { "cpu", add_cpu }, { "mm", add_mm },
@@ -200,7 +200,7 @@ static const struct {
 	{ "ref", add_refcount }, { "map", add_mapcount },
 };
 
-static void fill(const struct moment *at, struct text *text, const char *hole, size_t len)
+static void fill(const struct telling *at, struct text *text, const char *hole, size_t len)
 {
 	if (memchr(hole, '|', len)) {
 		add_choice(at, text, hole, len);
@@ -215,7 +215,7 @@ static void fill(const struct moment *at, struct text *text, const char *hole, s
 	add(text, "{%.*s}", (int)len, hole);	/* a mistake in the tables: let it be seen */
 }
 
-static void fill_all(const struct moment *at, struct text *text, const char *format)
+static void fill_all(const struct telling *at, struct text *text, const char *format)
 {
 	while (*format) {
 		size_t plain = strcspn(format, "{");
@@ -236,14 +236,14 @@ char *narrate_text(const struct cursor *c, const struct names *names, const char
 		   char *buf, size_t size)
 {
 	struct text text = { .buf = buf, .size = size };
-	struct moment at;
+	struct telling at;
 
 	*buf = 0;
 	if (!c->pos) {
 		add(&text, "Nothing has happened yet.");
 		return buf;
 	}
-	at = moment_of(c, names);
+	at = telling_of(c, names);
 	fill_all(&at, &text, format);
 	if (text.len && strchr(".?!", buf[text.len - 1]) == NULL) {
 		if (at.ptes == 1 && !strstr(format, "{old}") && !strstr(format, "{new}")) {

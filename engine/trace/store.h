@@ -36,7 +36,6 @@ struct keyframe {
 struct trace {
 	struct journal journal;	/* first; delta is where the next step's deltas go */
 	struct machine *m;
-	u64 max_steps;
 	bool oom;
 	struct delta scratch[16];	/* when oom: deltas of no use */
 
@@ -45,7 +44,7 @@ struct trace {
 	struct delta_chunk *chunks;
 	u32 nr_chunks;
 	u32 next;		/* index of journal.delta[0] */
-	u64 nr_deltas, since_keyframe;
+	u64 since_keyframe;	/* deltas */
 	struct keyframe *keys;	/* keys[0].pos is 0 */
 	u32 nr_keys;
 	u32 words;		/* of a state */

@@ -85,6 +85,8 @@ static bool room_for_step(struct trace *t)
 
 	if (t->nr_steps >> STEP_SHIFT < t->nr_step_chunks)
 		return true;
+	if (t->nr_steps > UINT32_MAX - (1u << STEP_SHIFT))
+		return false;
 	grown = grow_array(t->steps, t->nr_step_chunks, sizeof(struct step *));
 	if (!grown)
 		return false;
@@ -94,7 +96,7 @@ static bool room_for_step(struct trace *t)
 		return false;
 	t->steps[t->nr_step_chunks++] = chunk;
 	t->bytes += sizeof(*chunk) << STEP_SHIFT;
-	return t->nr_steps < UINT32_MAX - 1;
+	return true;
 }
 
 static bool add_keyframe(struct trace *t)
@@ -146,7 +148,6 @@ static void commit(struct trace *t, const struct step *step)
 	step_at(t, t->nr_steps++)->first_delta = t->next;
 	t->chunks[t->next >> DELTA_SHIFT].end = t->next + nr;
 	t->next += nr;
-	t->nr_deltas += nr;
 	t->since_keyframe += nr;
 	j->delta += nr;
 	j->max -= nr;
@@ -166,14 +167,13 @@ void trace_record(struct trace *t, enum event event, u32 page, u32 arg)
 	commit(t, &step);
 }
 
-struct trace *trace_new(struct machine *m, u64 max_steps)
+struct trace *trace_new(struct machine *m)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
 	t->m = m;
-	t->max_steps = max_steps;
 	t->words = m->s->words;
 	t->journal.grow = grow;
 	t->paths = callpaths_new(mirrored_functions, NR_FUNCTIONS);
@@ -210,11 +210,6 @@ void trace_set_boundary(struct trace *t, void (*fn)(void))
 	callpaths_set_boundary(t->paths, fn);
 }
 
-bool trace_full(const struct trace *t)
-{
-	return t->oom || t->nr_steps >= t->max_steps;
-}
-
 bool trace_oom(const struct trace *t)
 {
 	return t->oom;
@@ -236,7 +231,6 @@ static void absorb_rest(struct trace *t)
 	for (u32 i = 0; i < nr; i++)
 		journal_add(&t->journal, delta[i].word, delta[i].xor);
 	t->chunks[last.first_delta >> DELTA_SHIFT].end = last.first_delta;
-	t->nr_deltas -= nr;
 	t->nr_steps--;
 	commit(t, &last);
 }
@@ -284,11 +278,6 @@ const struct delta *trace_deltas(const struct trace *t, u32 i, u32 *nr)
 		end = step_at(t, i + 1)->first_delta;
 	*nr = end - first;
 	return chunk->delta + (first & (DELTA_CHUNK - 1));
-}
-
-u64 trace_nr_deltas(const struct trace *t)
-{
-	return t->nr_deltas;
 }
 
 u32 trace_nr_keyframes(const struct trace *t)

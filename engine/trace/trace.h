@@ -34,7 +34,7 @@ struct call_path {
 struct trace;
 
 /* Start at the machine's state now. NULL: out of memory. */
-struct trace *trace_new(struct machine *m, u64 max_steps);
+struct trace *trace_new(struct machine *m);
 void trace_free(struct trace *t);
 /*
  * The function that performs one script operation: frames outside the innermost
@@ -42,10 +42,9 @@ void trace_free(struct trace *t);
  * middle is not called by the code it interrupts.
  */
 void trace_set_boundary(struct trace *t, void (*fn)(void));
-/* The recorder: hang it on the machine it was made for. Its journal is attached by trace_new(). */
+/* A step of that machine: its observer calls this. Changes reach the journal by themselves. */
 void trace_record(struct trace *t, enum event event, u32 page, u32 arg);
-bool trace_full(const struct trace *t);		/* max_steps reached: stop at the next operation */
-/* Memory ran out: the trace stays a valid beginning of the run; trace_full() says stop. */
+/* Memory or numbers ran out: the trace stays a valid beginning of the run, and grows no more. */
 bool trace_oom(const struct trace *t);
 /* Nothing more will be recorded; what was put after the last step becomes part of it. */
 void trace_end(struct trace *t);
@@ -53,7 +52,6 @@ void trace_end(struct trace *t);
 u32 trace_nr_steps(const struct trace *t);
 const struct step *trace_step(const struct trace *t, u32 i);	/* 0 .. nr_steps - 1 */
 const struct call_path *trace_path(const struct trace *t, u32 path);
-u64 trace_nr_deltas(const struct trace *t);
 u32 trace_nr_keyframes(const struct trace *t);
 size_t trace_bytes(const struct trace *t);	/* everything allocated, unused room included */
 const struct mm_state *trace_start(const struct trace *t);	/* state at position 0 */

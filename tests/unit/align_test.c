@@ -49,7 +49,7 @@ static void lanes_open(struct lanes *lanes, const char *const *script)
 		struct toy *toy = &lanes->toy[lanes->nr];
 
 		toy_open(toy);
-		toy_record(toy, UINT64_MAX);
+		toy_record(toy);
 		perform(toy, script[lanes->nr]);
 		trace_end(toy->trace);
 		lanes->trace[lanes->nr] = toy->trace;

@@ -6,74 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <vterm.h>
 
 #include "explore.h"
+#include "explorer.h"
 #include "pane.h"
-
-struct fixture {
-	struct scenario *s;
-	struct run run;
-	struct app app;
-};
 
 static int open_app(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	struct error err;
-
-	assert_non_null(f);
-	f->s = scenario_open("swapout-64k", &err);
-	assert_non_null(f->s);
-	assert_true(run_scenario(&f->run, f->s, RUN_RECORD, false, &err));
-	assert_true(app_open(&f->app, &f->run));
-	*state = f;
+	*state = explorer_open("swapout-64k");
 	return 0;
 }
 
 static int close_app(void **state)
 {
-	struct fixture *f = *state;
-
-	app_close(&f->app);
-	run_free(&f->run);
-	scenario_free(f->s);
-	free(f);
+	explorer_close(*state);
 	return 0;
 }
 
 static struct app *app_of(void **state)
 {
-	return &((struct fixture *)*state)->app;
-}
-
-static char *screen(const struct app *app, u32 w, u32 h)
-{
-	struct canvas c;
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	assert_true(canvas_init(&c, w, h));
-	app_draw(app, &c);
-	canvas_print_text(&c, f);
-	fclose(f);
-	canvas_free(&c);
-	return text;
-}
-
-static void assert_shows(const struct app *app, const char *text)
-{
-	char *s = screen(app, 80, 24);
-
-	if (!strstr(s, text))
-		fail_msg("no \"%s\" in\n%s", text, s);
-	free(s);
-}
-
-static u32 end_of(const struct app *app)
-{
-	return align_nr_ticks(app->run->align);
+	return &((struct explorer *)*state)->app;
 }
 
 static void test_tables(void **state)
@@ -100,12 +52,12 @@ static void step_and_back(struct app *app)
 	u32 *visited = calloc(max, sizeof(*visited));
 
 	app_key(app, 'g');
-	while (app->tick < end_of(app)) {
+	while (app_next(app, app->tick, 1) != app->tick) {
 		assert_true(nr < max);
 		visited[nr++] = app->tick;
 		app_key(app, 's');
 		assert_true(app->tick > visited[nr - 1]);
-		assert_true(app_moves_any(app, app->tick) || app->tick == end_of(app));
+		assert_true(app_moves_any(app, app->tick));
 	}
 	while (nr) {
 		app_key(app, 'b');
@@ -176,11 +128,11 @@ static void test_pages_and_phases(void **state)
 		char text[32];
 
 		app_key(app, 'n');
-		snprintf(text, sizeof(text), "page %u/16", page + 1);
+		snprintf(text, sizeof(text), "page %u of 0..15 ", page);
 		assert_shows(app, text);
 	}
 	app_key(app, 'p');
-	assert_shows(app, "page 3/16");
+	assert_shows(app, "page 2 of 0..15 ");
 	app_key(app, '}');
 	assert_int_equal(align_group(a, app->tick).phase, PHASE_flush);
 	app_key(app, '{');
@@ -209,13 +161,6 @@ static void test_marks_and_jumps(void **state)
 	assert_int_equal(app->nr_jumps, MAX_JUMPS);
 }
 
-static u32 event_at(const struct app *app, u32 lane)
-{
-	const struct step *step = cursor_step(&app->cursor[lane]);
-
-	return step ? step->event : NR_EVENTS;
-}
-
 static void test_kinds(void **state)
 {
 	struct app *app = app_of(state);
@@ -226,6 +171,7 @@ static void test_kinds(void **state)
 	tick = app->tick;
 	app_keys(app, "]u");
 	assert_true(app->complaint);
+	assert_shows(app, "No further unfold or fold after this step.");
 	assert_int_equal(app->tick, tick);
 	app_keys(app, "]w[u");
 	assert_int_equal(app->tick, tick);
@@ -235,6 +181,35 @@ static void test_kinds(void **state)
 	assert_true(app->complaint);
 	app_key(app, ']');
 	app_key(app, K_ESC);
+	assert_false(app->complaint);
+}
+
+/* ]e passes over steps that are alike in each lane shown, and stops at the first that is not. */
+static void test_other_event(void **state)
+{
+	struct app *app = app_of(state);
+	u32 passed = 0;
+
+	while (!app->complaint) {
+		u32 before = app->tick;
+		u32 event[] = { event_at(app, 0), event_at(app, 1) };
+		bool other = false;
+
+		app_keys(app, "]e");
+		for (u32 tick = before + 1; tick <= app->tick; tick++) {
+			assert_false(other);
+			for (u32 i = 0; i < 2; i++)
+				other |= align_moves(app->run->align, tick, i) &&
+					 trace_step(app->run->lanes[i].trace,
+						    align_pos(app->run->align, tick, i) - 1)->event
+					 != event[i];
+			passed += !other && app_moves_any(app, tick);
+		}
+		assert_true(other || app->complaint);
+	}
+	assert_true(passed > 20);
+	assert_int_equal(app_next(app, app->tick, 1), app->tick);
+	app_keys(app, "[e");
 	assert_false(app->complaint);
 }
 
@@ -253,6 +228,7 @@ static void test_divergence(void **state)
 
 	app_keys(app, "]d");
 	first = tick = app->tick;
+	assert_true(app_moves_any(app, tick));
 	assert_false(same_step(app));
 	app_key(app, 'b');
 	while (app->tick) {
@@ -266,9 +242,26 @@ static void test_divergence(void **state)
 	assert_true(same_step(app));
 	while (!app->complaint) {
 		tick = app->tick;
+		assert_true(app_moves_any(app, tick));
 		app_keys(app, "[d");
 	}
 	assert_true(tick == first);
+}
+
+/* Lanes that are not shown do not count: the same moments with and without them. */
+static void test_divergence_alone(void **state)
+{
+	struct app *app = app_of(state);
+	struct explorer *alone = explorer_open("swapout-64k --lanes arm64/*");
+
+	while (!app->complaint) {
+		app_keys(app, "]d");
+		app_keys(&alone->app, "]d");
+		for (u32 i = 0; i < 2; i++)
+			assert_int_equal(app->cursor[i].pos, alone->app.cursor[i].pos);
+	}
+	assert_true(app->tick > 0 && alone->app.complaint);
+	explorer_close(alone);
 }
 
 static void test_search(void **state)
@@ -364,6 +357,45 @@ static void test_lanes(void **state)
 	assert_int_equal(lane[1], 3);
 	app_keys(app, ":lanes nothing\r");
 	assert_true(app->complaint);
+	app_keys(app, ":lanes arm64/batched,arm64/*\r");
+	assert_int_equal(app_shown(app, 80, lane), 2);
+	assert_int_equal(lane[0], 1);
+	assert_int_equal(lane[1], 0);
+}
+
+/* No key leads to a tick at which all lanes shown wait; they stay where they are instead. */
+static void test_never_all_waiting(void **state)
+{
+	static const char *const lanes[] = {
+		"x86_64/batched", "arm64/batched", "x86*", "*/batched",
+	};
+	struct app *app = app_of(state);
+	u32 lane[MAX_SHOWN];
+
+	for (u32 tick = 1; tick <= end_of(app); tick++)
+		for (u32 i = 0; i < NR_OF(lanes); i++) {
+			char keys[40];
+			u32 nr;
+
+			app_goto(app, tick);
+			snprintf(keys, sizeof(keys), ":lanes %s\r", lanes[i]);
+			app_keys(app, keys);
+			nr = app_shown(app, 80, lane);
+			assert_true(app_moves_any(app, app->tick) || !app->tick);
+			while (nr--)
+				assert_int_equal(app->cursor[lane[nr]].pos,
+						 align_pos(app->run->align, tick, lane[nr]));
+			app_keys(app, "l");
+			assert_true(app_moves_any(app, app->tick) || !app->tick);
+		}
+	app_keys(app, ":lanes arm64/*\r");
+	for (u32 pos = 1; pos < 200; pos++) {
+		char keys[40];
+
+		snprintf(keys, sizeof(keys), ":x86_64/unbatched:%u\r", pos);
+		app_keys(app, keys);
+		assert_true(app_moves_any(app, app->tick) || !app->tick);
+	}
 }
 
 static void test_play(void **state)
@@ -383,115 +415,64 @@ static void test_play(void **state)
 	assert_int_equal(app->tick, end_of(app));
 }
 
-/* y names the moment so that --at finds it again. */
+/* All but the rows that tell of all lanes: the ticks and the track. */
+static const char *below_track(const char *text)
+{
+	return strchr(strchr(text, '\n') + 1, '\n') + 1;
+}
+
+/* What y names opens the same lanes at the same steps. */
+static void assert_reopens(struct app *app)
+{
+	struct explorer *again;
+	char *before, *after;
+
+	assert_true(app_key(app, 'y') & EFFECT_COPY);
+	assert_true(strncmp(app->copied, "folioscope ", 11) == 0);
+	again = explorer_open(app->copied + 11);
+	app_key(app, K_CTRL('l'));
+	again->app.focus = app->focus;
+	before = screen(app, 80, 24);
+	after = screen(&again->app, 80, 24);
+	if (strcmp(below_track(before), below_track(after)) != 0)
+		fail_msg("%s\n%s\n%s", app->copied, before, after);
+	free(before);
+	free(after);
+	explorer_close(again);
+}
+
 static void test_reopen(void **state)
 {
+	static const char *const settings[] = {
+		"", ":lanes x86*\r", ":lanes */batched\r",
+		":lanes x86_64/batched,arm64/unbatched\r", ":lanes arm64/batched\r", ":lanes\rl", ":lanes *\r", ":lanes\r:view tlb\r",
+		"l:view counts\r",
+	};
 	struct app *app = app_of(state);
 
-	for (u32 i = 0; i < 200; i++) {
-		const char *at;
-		struct error err;
-		char moment[80];
-		u32 tick, lane;
-
-		app_keys(app, "3s");
-		assert_true(app_key(app, 'y') & EFFECT_COPY);
-		at = strstr(app->copied, "--at ");
-		assert_non_null(at);
-		snprintf(moment, sizeof(moment), "%.*s", (int)strcspn(at + 5, " "), at + 5);
-		assert_true(run_moment(app->run, moment, &tick, &lane, &err));
-		assert_int_equal(tick, app->tick);
+	for (u32 i = 0; i < NR_OF(settings); i++) {
+		app_keys(app, settings[i]);
+		for (u32 k = 0; k < 12; k++) {
+			app_keys(app, k % 3 ? "23s" : "}");
+			assert_reopens(app);
+		}
+		app_keys(app, "g");
+		assert_reopens(app);
 	}
 }
 
-/* What a newcomer must find at 80x24, whatever the moment. */
-static void test_screen_says_where(void **state)
+static void test_reopen_narrowed(void **state)
 {
-	struct app *app = app_of(state);
+	struct explorer *e = explorer_open("unmap-64k --lanes */batched --feature tlbi_range=off");
 
-	for (u32 tick = 0; tick <= end_of(app); tick += 7) {
-		app_goto(app, tick);
-		assert_shows(app, "arm64");
-		assert_shows(app, "unbatched");
-		assert_shows(app, "batched");
-		assert_shows(app, "proposed");
-		assert_shows(app, "step ");
-		assert_shows(app, "tick ");
-		assert_shows(app, "pte");
-		assert_shows(app, "ref ");
-		assert_shows(app, "map ");
-		assert_shows(app, "swap");
-		assert_shows(app, "tlb");
-		assert_shows(app, "pte_read");
-		assert_shows(app, "help");
-	}
-}
-
-static void test_changes_are_marked(void **state)
-{
-	struct app *app = app_of(state);
-
-	app_keys(app, "/refs_put\r");
-	app_keys(app, ":until refcount(A) == 32\r");
-	assert_shows(app, "*ref");
-	assert_shows(app, "32 was 33");
-	app_keys(app, ":view changed\r");
-	assert_shows(app, "folio A.refcount 32 was 33");
-	app_keys(app, "g]u:view pte\r");
-	assert_shows(app, "bits, page");
-}
-
-/* A terminal that is sent the ANSI form shows the canvas, cell by cell. */
-static void assert_terminal_shows(const struct canvas *c, const char *ansi)
-{
-	VTerm *vt = vterm_new((int)c->h, (int)c->w);
-	VTermScreen *vs = vterm_obtain_screen(vt);
-
-	vterm_set_utf8(vt, 1);
-	vterm_screen_reset(vs, 1);
-	for (; *ansi; ansi++) {
-		if (*ansi == '\n' && !ansi[1])
-			break;
-		if (*ansi == '\n')
-			vterm_input_write(vt, "\r", 1);
-		vterm_input_write(vt, ansi, 1);
-	}
-	for (u32 i = 0; i < c->w * c->h; i++) {
-		VTermPos pos = { .row = (int)(i / c->w), .col = (int)(i % c->w) };
-		const struct style_info *style = &style_infos[c->cell[i].style];
-		VTermScreenCell cell;
-
-		assert_true(vterm_screen_get_cell(vs, pos, &cell));
-		if (c->cell[i].rune == ' ')
-			continue;
-		assert_int_equal(cell.chars[0], c->cell[i].rune);
-		assert_int_equal(cell.attrs.bold, !!(style->attrs & ATTR_BOLD));
-		assert_int_equal(cell.attrs.reverse, !!(style->attrs & ATTR_REVERSE));
-		assert_int_equal(cell.attrs.underline, !!(style->attrs & ATTR_UNDERLINE));
-	}
-	vterm_free(vt);
-}
-
-static void test_ansi_in_a_terminal(void **state)
-{
-	struct app *app = app_of(state);
-
-	for (u32 i = 0; i < 40; i++) {
-		struct canvas c;
-		char *text = NULL;
-		size_t size;
-		FILE *f = open_memstream(&text, &size);
-
-		app_keys(app, "17s");
-		assert_true(canvas_init(&c, i % 2 ? 80 : 160, i % 2 ? 24 : 48));
-		c.ascii = i % 3 == 0;
-		app_draw(app, &c);
-		canvas_print_ansi(&c, f, i % 4 < 2);
-		fclose(f);
-		assert_terminal_shows(&c, text);
-		free(text);
-		canvas_free(&c);
-	}
+	(void)state;
+	app_keys(&e->app, "40s");
+	assert_reopens(&e->app);
+	app_keys(&e->app, ":lanes x86*\r30s");
+	assert_reopens(&e->app);
+	app_keys(&e->app, "l");
+	assert_reopens(&e->app);
+	explorer_close(e);
 }
 
 static u32 next_random(u64 *seed)
@@ -564,16 +545,17 @@ int main(void)
 		APP_TEST(test_pages_and_phases),
 		APP_TEST(test_marks_and_jumps),
 		APP_TEST(test_kinds),
+		APP_TEST(test_other_event),
 		APP_TEST(test_divergence),
+		APP_TEST(test_divergence_alone),
 		APP_TEST(test_search),
 		APP_TEST(test_commands),
 		APP_TEST(test_line_editing),
 		APP_TEST(test_lanes),
+		APP_TEST(test_never_all_waiting),
 		APP_TEST(test_play),
 		APP_TEST(test_reopen),
-		APP_TEST(test_screen_says_where),
-		APP_TEST(test_changes_are_marked),
-		APP_TEST(test_ansi_in_a_terminal),
+		cmocka_unit_test(test_reopen_narrowed),
 		APP_TEST(test_any_key_any_size),
 		APP_TEST(test_every_size),
 	};

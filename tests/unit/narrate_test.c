@@ -31,7 +31,7 @@ static int open_toy(void **state)
 
 	assert_non_null(toy);
 	toy_open(toy);
-	toy_record(toy, UINT64_MAX);
+	toy_record(toy);
 	*state = toy;
 	return 0;
 }
@@ -231,6 +231,8 @@ static void changes_have_names(void **state)
 	put(m, &m->task->walk_pte, 1);
 	put64(m, &m->cpu[1].tlb_gen, 2);
 	put64(m, &m->tlb[8 + 3].va, 0x203000);
+	put(m, &m->tlb[8 + 3].flags, TLB_WRITABLE | TLB_DIRTY);
+	put64(m, &m->tlb[8 + 3].invalidated_by, 3);
 	put(m, &m->device[0].next[4], 0x20);
 	put(m, &m->cluster[0].locked, 1);
 	put(m, &m->s->list[LIST_NODE].nr, 1);
@@ -245,6 +247,8 @@ static void changes_have_names(void **state)
 			    "task0.walk_pte: 'app 0x200000' > 'app 0x201000'\n"
 			    "cpu1.tlb_gen: 0 > 2\n"
 			    "tlb cpu1[3].va: '0x0' > '0x203000'\n"
+			    "tlb cpu1[3].flags: '-' > 'writable dirty'\n"
+			    "tlb cpu1[3].invalidated_by: '-' > 'cpu0 cpu1'\n"
 			    "device 0.next[4]: '0x0' > '0x20'\n"
 			    "cluster 0:0.locked: 0 > 1\n"
 			    "list node_folio_list.nr: 0 > 1\n"

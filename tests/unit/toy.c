@@ -54,9 +54,9 @@ void toy_open(struct toy *toy)
 	place(&toy->m);
 }
 
-void toy_record(struct toy *toy, u64 max_steps)
+void toy_record(struct toy *toy)
 {
-	toy->trace = trace_new(&toy->m, max_steps);
+	toy->trace = trace_new(&toy->m);
 	assert_non_null(toy->trace);
 	toy->m.observer = &toy->observer;
 }

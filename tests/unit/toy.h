@@ -22,7 +22,7 @@ struct toy {
 
 void toy_open(struct toy *toy);
 /* From here on steps are recorded. */
-void toy_record(struct toy *toy, u64 max_steps);
+void toy_record(struct toy *toy);
 void toy_close(struct toy *toy);
 
 /* The same numbers on every machine: 0 .. below - 1. */

@@ -311,6 +311,9 @@ static const struct pte_field *fields(enum pte_kind kind, u32 *nr)
 const struct pte_ops arm64_pte_ops = {
 	.has_soft_dirty = false,
 	.has_cont = true,
+	.has_tagged = true,
+	.marks_dirty_twice = true,
+	.max_pkey = 7,
 	.none = none,
 	.present = present,
 	.accessible = arm64_pte_valid,

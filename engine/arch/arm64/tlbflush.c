@@ -5,11 +5,6 @@
 
 #define MAX_DVM_OPS PTRS_PER_PTE
 
-static bool has(const struct machine *m, enum cpu_feature feature)
-{
-	return m->features >> feature & 1;
-}
-
 static void dsb_ishst(struct machine *m)
 {
 	count(m, COUNT_dsb_ishst, 1);
@@ -28,7 +23,7 @@ static void tlbi_sync(struct machine *m)
 {
 	count(m, COUNT_tlb_flush, 1);
 	dsb_ish(m);
-	if (!has(m, FEATURE_repeat_tlbi))
+	if (!cpu_has(m, FEATURE_repeat_tlbi))
 		return;
 	count(m, COUNT_tlbi_page, 1);
 	step(m, EV_tlbi_dummy, NONE, 0);
@@ -44,7 +39,7 @@ static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u32 pag
 		u32 left = (u32)((end - addr) >> PAGE_SHIFT);
 		u32 pages = 1, num;
 
-		if (!has(m, FEATURE_tlbi_range) || left == 1) {
+		if (!cpu_has(m, FEATURE_tlbi_range) || left == 1) {
 			tlb_invalidate_range(m, mm, addr, addr + PAGE_SIZE);
 			count(m, COUNT_tlbi_page, 1);
 			step(m, EV_tlbi_page, page, 1);
@@ -64,7 +59,7 @@ static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u32 pag
 
 static bool limit_excess(const struct machine *m, u64 pages)
 {
-	if (has(m, FEATURE_tlbi_range))
+	if (cpu_has(m, FEATURE_tlbi_range))
 		return pages > MAX_TLBI_RANGE_PAGES;
 	return pages >= MAX_DVM_OPS;
 }

@@ -342,6 +342,8 @@ static const struct pte_field *fields(enum pte_kind kind, u32 *nr)
 const struct pte_ops x86_pte_ops = {
 	.has_soft_dirty = true,
 	.has_cont = false,
+	.has_shadow_stack = true,
+	.max_pkey = 15,
 	.none = none,
 	.present = x86_pte_present,
 	.accessible = accessible,

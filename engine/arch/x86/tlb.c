@@ -230,7 +230,7 @@ __mirrored void arch_tlbbatch_flush(struct machine *m)
 	u64 cpumask = m->task->ubc_cpumask;
 
 	enter(m, EV_arch_tlbbatch_flush, NONE, 0);
-	if (m->features >> FEATURE_invlpgb & 1 && m->task->ubc_unmapped_pages) {
+	if (cpu_has(m, FEATURE_invlpgb) && m->task->ubc_unmapped_pages) {
 		invlpgb_flush_all_nonglobals(m);
 	} else if (cpumask & ~bit(m->s->cpu)) {
 		native_flush_tlb_multi(m, cpumask, &info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The machine at a moment, for a person. The command also writes it as JSON. */
-#ifndef CMD_STATE_H
-#define CMD_STATE_H
+/* The machine at a moment, for a person, and what its JSON shares with it. */
+#ifndef STATE_TEXT_H
+#define STATE_TEXT_H
 
 #include "arch/pgtable.h"
 #include "names.h"
@@ -17,9 +17,7 @@ struct moment {
 void print_state_text(const struct moment *at);
 
 /* The index in pte[] of the i-th page of a VMA; NONE: no page table there, or a huge entry. */
-u32 vma_pte(const struct mm_state *s, u32 vma, u64 page);
+u32 vma_page_pte(const struct mm_state *s, u32 vma, u64 page);
 u64 vma_pages(const struct mm_state *s, u32 vma);
-
-struct softleaf_types softleaf_types_of(const struct kernel *kernel);
 
 #endif
