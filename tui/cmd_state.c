@@ -83,7 +83,8 @@ static void write_entry(struct json_out *o, const struct moment *at, u32 mm, u64
 	json_hex(o, "va", va, 1);
 	json_string(o, "level", level);
 	json_hex(o, "raw", raw, 16);
-	json_string(o, "text", pte_text(at->lane->m.arch->pte, &at->lane->spec->kernel->types, raw, text, sizeof(text)));
+	pte_text(at->lane->m.arch->pte, &at->lane->spec->kernel->types, raw, text, sizeof(text));
+	json_string(o, "text", text);
 	json_close(o);
 }
 

@@ -69,8 +69,8 @@ static void write_legend(struct writer *w)
 		{ "map 15, 14 ptes", "the mapcount and the PTEs there are: they differ on the "
 				     "way" },
 		{ "stale", "a TLB entry that the page table no longer backs" },
-		{ "flush 3 noted", "unmaps that wait for the deferred flush; writable: a CPU may "
-				   "still write through them" },
+		{ "flush 3 noted", "unmaps, of a page or a run each, that wait for the deferred "
+				   "flush; writable: a CPU may still write through them" },
 		{ "so far  ratio", "the first lane's count over the second's; so far: not both "
 				   "are at the end, and one may be ahead" },
 		{ "2x 0.62x = gone new", "two times, less, the same, only the first has any, only "

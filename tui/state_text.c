@@ -175,7 +175,8 @@ static void print_run(const struct moment *at, u32 first, u32 nr)
 
 	printf("%c   0x%012" PRIx64 " %4" PRIu32 "  0x%016" PRIx64 "  %s\n",
 	       mark(at, pte, sizeof(*pte)), pte_va(at->c.live, first), nr, *pte,
-	       pte_text(at->lane->m.arch->pte, &at->lane->spec->kernel->types, *pte, text, sizeof(text)));
+	       pte_text(at->lane->m.arch->pte, &at->lane->spec->kernel->types, *pte, text,
+			sizeof(text)));
 }
 
 static void print_vma(const struct moment *at, u32 vma)

@@ -160,7 +160,8 @@ static void report_unreached(struct judge *j, struct scn_place at, const char *w
 	struct verdict v;
 
 	snprintf(v.text, sizeof(v.text),
-		 "%.200s:%u: /%s/%u: expected its \"when\" to come true in some lane, but it never does",
+		 "%.200s:%u: /%s/%u: expected its \"when\" to come true in some lane, but it "
+		 "never does",
 		 j->run->scenario->file, at.line, what, i);
 	say_failed(j, &v, lane, lane->steps);
 }

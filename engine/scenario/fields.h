@@ -90,9 +90,7 @@ bool is_string(const struct json *doc, u32 node);
 /* Where a value stands. */
 static inline struct scn_place place_of(const struct reader *r, u32 node)
 {
-	const struct json_place *at = &r->doc->nodes[node].at;
-
-	return (struct scn_place){ .line = at->line, .column = at->column };
+	return r->doc->nodes[node].at;
 }
 
 /* A message about node, with its place. Always false. */

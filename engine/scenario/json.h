@@ -24,17 +24,13 @@
 
 enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
-struct json_place {
-	u32 line, column;		/* from 1; columns are characters */
-};
-
 struct json_node {
 	enum json_kind kind;
 	u32 parent;			/* NONE: the root */
 	u32 next;
 	u32 index;			/* among its parent's children */
 	u32 nr;				/* children */
-	struct json_place at, key_at;
+	struct scn_place at, key_at;
 	bool escaped;			/* a string with backslashes in the file */
 	const char *key;		/* members of objects; not terminated before cJSON ran */
 	u32 key_len;
@@ -65,7 +61,7 @@ static inline u32 json_first(u32 node)
 }
 
 /* "file:line:column: /json/pointer: what was expected". Always false. */
-bool json_fail(const struct json *doc, u32 node, struct json_place at, struct error *err,
+bool json_fail(const struct json *doc, u32 node, struct scn_place at, struct error *err,
 	       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* All digits, decimal or 0x; *text is moved behind them. False: none, or too large for 64 bits. */

@@ -199,7 +199,7 @@ static bool read_at(struct reader *r, u32 node, void *target)
 static bool read_that(struct reader *r, u32 node, void *target)
 {
 	struct scn_expect *expect = target;
-	struct json_place at = r->doc->nodes[node].at;
+	struct scn_place at = r->doc->nodes[node].at;
 	struct error why;
 	u32 column;
 

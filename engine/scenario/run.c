@@ -110,14 +110,14 @@ static bool check_due(const struct runner *r, enum event event)
 	       event == EV_folio_kept || event == EV_op_end;
 }
 
-static void on_step(struct observer *o, enum event event, u32 page, u32 arg)
+static __mirrored void on_step(struct observer *o, enum event event, u32 page, u32 arg)
 {
 	struct runner *r = (struct runner *)(void *)o;
 	struct lane *lane = r->lane;
 	struct violation v;
 
 	if (lane->trace)
-		trace_record(lane->trace, event, page, arg);
+		trace_record(lane->trace, event, page, arg, __builtin_return_address(0));
 	if (r->scratch && !lane->invariant.text[0] && check_due(r, event) &&
 	    !check_invariants(&lane->m, r->scratch, &v))
 		describe_violation(lane, &v);

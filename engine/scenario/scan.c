@@ -18,7 +18,7 @@ struct scanner {
 	struct json *doc;
 	struct error *err;
 	const unsigned char *p, *end;
-	struct json_place at;
+	struct scn_place at;
 	u32 node;		/* innermost value begun, for the pointer of messages */
 	u32 depth;
 };
@@ -41,7 +41,7 @@ static u32 utf8_len(const unsigned char *p, const unsigned char *end)
 	return len;
 }
 
-/* One line of whole characters, whatever the file's keys and names hold: it may go to a terminal. */
+/* One line of whole characters, whatever the file holds: it may go to a terminal. */
 static void make_printable(char *text)
 {
 	unsigned char *p = (unsigned char *)text, *end = p + strlen(text);
@@ -106,7 +106,7 @@ static void pointer(const struct json *doc, u32 node, char *buf, size_t size)
 }
 
 __attribute__((format(printf, 5, 0)))
-static void fail_at(const struct json *doc, u32 node, struct json_place at, struct error *err,
+static void fail_at(const struct json *doc, u32 node, struct scn_place at, struct error *err,
 		    const char *format, va_list args)
 {
 	char where[192];
@@ -118,7 +118,7 @@ static void fail_at(const struct json *doc, u32 node, struct json_place at, stru
 	error_vset(err, (size_t)n, format, args);
 }
 
-bool json_fail(const struct json *doc, u32 node, struct json_place at, struct error *err,
+bool json_fail(const struct json *doc, u32 node, struct scn_place at, struct error *err,
 	       const char *format, ...)
 {
 	va_list args;
@@ -239,7 +239,7 @@ static bool scan_escape(struct scanner *s)
 /* At the opening quote. *escaped: it holds backslashes. */
 static bool scan_string(struct scanner *s, bool *escaped)
 {
-	struct json_place start = s->at;
+	struct scn_place start = s->at;
 
 	ascii(s, 1);
 	while (s->p < s->end && *s->p != '"') {
@@ -295,7 +295,7 @@ static bool scan_exponent(struct scanner *s, u32 *exponent, bool *negative)
 static bool scan_number(struct scanner *s)
 {
 	const unsigned char *start = s->p;
-	struct json_place at = s->at;
+	struct scn_place at = s->at;
 	u32 digits, exponent = 0;
 	bool negative = false;
 

@@ -20,9 +20,9 @@ struct error {
 	char text[512];
 };
 
-/* Where in the file something stands, for messages that come after loading. */
+/* Where in the file something stands. */
 struct scn_place {
-	u32 line, column;
+	u32 line, column;		/* from 1; columns are characters */
 };
 
 enum level { LEVEL_INTRO, LEVEL_CORE, LEVEL_DEEP };
@@ -152,7 +152,7 @@ struct scenario {
 	struct scn_mm *mms;		u32 nr_mms;
 	struct scn_vma *vmas;		u32 nr_vmas;
 	struct scn_folio *folios;	u32 nr_folios;
-	u32 *by_pfn;			/* indices in folios[], by page frame, like the state's folio[] */
+	u32 *by_pfn;			/* indices in folios[], in the order of the state's */
 	struct scn_map *maps;		u32 nr_maps;
 	struct scn_slot *slots;		u32 nr_slots;
 	struct scn_tlb *tlbs;		u32 nr_tlbs;

@@ -11,6 +11,7 @@
 #define FRAMES_AHEAD 3		/* the next step may lie that much deeper than the last */
 #define NR_CACHED 1024
 #define MAX_PATHS 65536u
+#define MAX_LIVE 64
 
 /* A backtrace seen before, word for word. */
 struct stack {
@@ -22,8 +23,14 @@ struct stack {
 
 /* What function an address belongs to; looking it up in the unwind tables is slow. */
 struct resolved {
-	void *ip;
-	uintptr_t start;
+	const void *ip;
+	uintptr_t start, end;
+};
+
+/* A frame on the stack now that had a step: where it is, whose it is, its path. */
+struct live {
+	uintptr_t frame, start, end;
+	u16 path;
 };
 
 struct callpaths {
@@ -38,6 +45,8 @@ struct callpaths {
 	u32 nr_paths, max_paths;
 	size_t bytes;
 	struct resolved cache[NR_CACHED];
+	struct live live[MAX_LIVE];	/* outermost first */
+	u32 nr_live;
 };
 
 /* Hash the frames inside the boundary; *nr becomes their number. False: it is not there. */
@@ -93,23 +102,20 @@ static bool grow_stacks(struct callpaths *p)
 	return true;
 }
 
-static uintptr_t start_of(uintptr_t ip)
-{
-	unw_proc_info_t info;
-
-	/* ip is where the call returns to: that may be past the end of a function */
-	if (unw_get_proc_info_by_ip(unw_local_addr_space, ip - 1, &info, NULL) != 0)
-		return 0;
-	return (uintptr_t)info.start_ip;
-}
-
-static uintptr_t start_of_cached(struct callpaths *p, void *ip)
+static const struct resolved *resolve_ip(struct callpaths *p, const void *ip)
 {
 	struct resolved *r = &p->cache[(uintptr_t)ip % NR_CACHED];
+	unw_proc_info_t info;
 
-	if (r->ip != ip)
-		*r = (struct resolved){ .ip = ip, .start = start_of((uintptr_t)ip) };
-	return r->start;
+	if (r->ip == ip)
+		return r;
+	*r = (struct resolved){ .ip = ip };
+	/* ip is where the call returns to: that may be past the end of a function */
+	if (unw_get_proc_info_by_ip(unw_local_addr_space, (unw_word_t)ip - 1, &info, NULL) == 0) {
+		r->start = (uintptr_t)info.start_ip;
+		r->end = (uintptr_t)info.end_ip;
+	}
+	return r;
 }
 
 static enum event event_at(const struct mirrored *table, u32 nr, uintptr_t start)
@@ -124,7 +130,7 @@ static void resolve(struct callpaths *p, void *const *ip, u32 nr, struct call_pa
 {
 	*path = (struct call_path){ .nr = 0 };
 	for (u32 i = 0; i < nr && path->nr < PATH_DEPTH; i++) {
-		enum event event = event_at(p->table, p->nr_table, start_of_cached(p, ip[i]));
+		enum event event = event_at(p->table, p->nr_table, resolve_ip(p, ip[i])->start);
 
 		if (event != NR_EVENTS)
 			path->function[path->nr++] = (u16)event;
@@ -206,6 +212,32 @@ u16 callpaths_here(struct callpaths *p)
 		p->want = MAX_FRAMES;
 	stack = *find_stack(p, hash, ip, nr);
 	return stack ? stack->path : new_stack(p, hash, ip, nr);
+}
+
+__attribute__((noinline)) u16 callpaths_at(struct callpaths *p, bool entered, const void *site)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0), at = (uintptr_t)site - 1;
+	const struct resolved *r;
+	struct live *top;
+	u16 path;
+
+	if (!site)
+		return callpaths_here(p);
+	while (p->nr_live && p->live[p->nr_live - 1].frame < frame)
+		p->nr_live--;		/* deeper than this: returned */
+	top = p->nr_live ? &p->live[p->nr_live - 1] : NULL;
+	if (!entered && top && top->frame == frame && at - top->start < top->end - top->start)
+		return top->path;
+
+	path = callpaths_here(p);
+	if (!top || top->frame != frame) {
+		if (p->nr_live == MAX_LIVE)
+			return path;
+		top = &p->live[p->nr_live++];
+	}
+	r = resolve_ip(p, site);
+	*top = (struct live){ .frame = frame, .start = r->start, .end = r->end, .path = path };
+	return path;
 }
 
 struct callpaths *callpaths_new(const struct mirrored *table, u32 nr)

@@ -23,6 +23,13 @@ void callpaths_free(struct callpaths *p);
 void callpaths_set_boundary(struct callpaths *p, void (*fn)(void));
 /* The number of the path that leads here. 0 is the empty path, and out of memory or numbers. */
 u16 callpaths_here(struct callpaths *p);
+/*
+ * The same for a step at site, the address that the recorder returns to, of a function
+ * that entered steps tell of. Entering a mirrored function is always a step; so if the
+ * last step in this very frame had a site in this very function, the path is still the
+ * same, and the stack need not be read. site NULL: read it.
+ */
+u16 callpaths_at(struct callpaths *p, bool entered, const void *site);
 const struct call_path *callpaths_get(const struct callpaths *p, u32 path);
 size_t callpaths_bytes(const struct callpaths *p);
 

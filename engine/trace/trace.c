@@ -158,12 +158,12 @@ static void commit(struct trace *t, const struct step *step)
 		grow(j);
 }
 
-void trace_record(struct trace *t, enum event event, u32 page, u32 arg)
+void trace_record(struct trace *t, enum event event, u32 page, u32 arg, const void *site)
 {
 	struct step step = { .event = (u16)event, .page = page, .arg = arg };
 
 	if (!t->oom)
-		step.path = callpaths_here(t->paths);
+		step.path = callpaths_at(t->paths, event_is_function(event), site);
 	commit(t, &step);
 }
 

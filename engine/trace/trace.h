@@ -43,7 +43,7 @@ void trace_free(struct trace *t);
  */
 void trace_set_boundary(struct trace *t, void (*fn)(void));
 /* A step of that machine: its observer calls this. Changes reach the journal by themselves. */
-void trace_record(struct trace *t, enum event event, u32 page, u32 arg);
+void trace_record(struct trace *t, enum event event, u32 page, u32 arg, const void *site);
 /* Memory or numbers ran out: the trace stays a valid beginning of the run, and grows no more. */
 bool trace_oom(const struct trace *t);
 /* Nothing more will be recorded; what was put after the last step becomes part of it. */

@@ -102,7 +102,8 @@ static struct scenario *unmap_world(u32 folios)
 	add_head(&t, (folios / 32 + 2) * 512);
 	for (u32 i = 0; i < folios; i++)
 		add(&t, "%s{\"id\": \"A%u\", \"order\": 4, \"isolated\": true, "
-		    "\"flags\": [\"dirty\", \"locked\"], \"swap\": {\"device\": \"zram0\", \"slot\": %u}}",
+		    "\"flags\": [\"dirty\", \"locked\"], "
+		    "\"swap\": {\"device\": \"zram0\", \"slot\": %u}}",
 		    i ? ", " : "", i, 512 + 16 * i);
 	add(&t, "], \"maps\": [");
 	for (u32 i = 0; i < folios; i++)

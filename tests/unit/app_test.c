@@ -445,8 +445,8 @@ static void test_reopen(void **state)
 {
 	static const char *const settings[] = {
 		"", ":lanes x86*\r", ":lanes */batched\r",
-		":lanes x86_64/batched,arm64/unbatched\r", ":lanes arm64/batched\r", ":lanes\rl", ":lanes *\r", ":lanes\r:view tlb\r",
-		"l:view counts\r",
+		":lanes x86_64/batched,arm64/unbatched\r", ":lanes arm64/batched\r",
+		":lanes\rl", ":lanes *\r", ":lanes\r:view tlb\r", "l:view counts\r",
 	};
 	struct app *app = app_of(state);
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "mm/internal.h"
+#include "scenario/ops.h"
 #include "scenario/run.h"
 #include "toy.h"
 #include "trace/callpath.h"
@@ -292,6 +293,73 @@ static void mirrored_kernel_functions(void **state)
 
 #define PATH_TEST(test) cmocka_unit_test_setup_teardown(test, open_paths, close_paths)
 
+/* Two recorders of one run: one takes the short way where it may, one reads every stack. */
+struct both {
+	struct observer observer;
+	struct callpaths *quick, *full;
+	u32 steps, nr_different;
+};
+
+static __mirrored void on_both(struct observer *o, enum event event, u32 page, u32 arg)
+{
+	struct both *b = (struct both *)(void *)o;
+	u16 quick = callpaths_at(b->quick, event_is_function(event), __builtin_return_address(0));
+	u16 full = callpaths_here(b->full);
+
+	(void)page;
+	(void)arg;
+	b->steps++;
+	b->nr_different += memcmp(callpaths_get(b->quick, quick), callpaths_get(b->full, full),
+				  sizeof(struct call_path)) != 0;
+}
+
+static __mirrored void perform(struct machine *m, struct scn_op *op)
+{
+	op->op->run(m, op);
+	put(m, &m->s->op, 0);	/* a frame of its own: nothing follows the call otherwise */
+}
+
+static void compare_lane(const struct scenario *s, const struct scn_lane *lane)
+{
+	struct both b = { .observer = { .step = on_both } };
+	struct machine m;
+	struct error err;
+	u32 *words;
+
+	b.quick = callpaths_new(mirrored_functions, NR_FUNCTIONS);
+	b.full = callpaths_new(mirrored_functions, NR_FUNCTIONS);
+	callpaths_set_boundary(b.quick, (void (*)(void))perform);
+	callpaths_set_boundary(b.full, (void (*)(void))perform);
+	assert_true(world_build(s, lane, &m, &words, &err));
+	m.observer = &b.observer;
+	for (u32 i = 0; i < s->nr_ops; i++) {
+		struct scn_op op = s->ops[i];
+
+		if (op.folio != NONE)
+			op.folio = scn_folio_state(s, op.folio);
+		perform(&m, &op);
+	}
+	assert_true(b.steps > 10);
+	assert_int_equal(b.nr_different, 0);
+	callpaths_free(b.quick);
+	callpaths_free(b.full);
+	free(words);
+}
+
+static void the_short_way_leads_to_the_same_paths(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < nr_bundled_scenarios; i++) {
+		struct error err;
+		struct scenario *s = scenario_open(bundled_scenarios[i].name, &err);
+
+		assert_non_null(s);
+		for (u32 k = 0; k < s->nr_lanes; k++)
+			compare_lane(s, &s->lanes[k]);
+		scenario_free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +371,7 @@ int main(void)
 		PATH_TEST(any_depth),
 		cmocka_unit_test(a_crash_names_the_frames),
 		cmocka_unit_test(mirrored_kernel_functions),
+		cmocka_unit_test(the_short_way_leads_to_the_same_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -330,37 +330,85 @@ static void test_changes_that_teach(void **state)
 	assert_true(internals > 0);
 }
 
-static const char pinned[] =
-	"{\"$schema\": \"scenario-1.json\", \"title\": \"Pins\", \"summary\": \"Pins.\","
-	" \"level\": \"core\", \"machine\": {\"cpus\": 1,"
-	"   \"swap\": [{\"id\": \"zram0\", \"kind\": \"sync\", \"slots\": 512}]},"
-	" \"world\": {\"mms\": [{\"id\": \"app\"}],"
-	"   \"folios\": [{\"id\": \"A\", \"order\": %s, \"pfn\": \"0x12340\","
-	"                \"pins\": %s, \"refs\": %s}],"
-	"   \"maps\": [{\"mm\": \"app\", \"va\": \"0x7f0000010000\", \"folio\": \"A\"}]},"
-	" \"script\": [{\"cpu\": 0, \"do\": \"madvise_pageout\", \"mm\": \"app\","
-	"              \"va\": \"0x7f0000010000\", \"pages\": 1}]}";
+/* A scenario of the test's own; what is placed stands in folios and maps. */
+static void open_world(struct run *run, struct app *app, const char *folios, const char *maps,
+		       u32 pages)
+{
+	static const char form[] =
+		"{\"$schema\": \"scenario-1.json\", \"title\": \"T\", \"summary\": \"S.\","
+		" \"level\": \"core\", \"machine\": {\"cpus\": 2,"
+		"  \"swap\": [{\"id\": \"zram0\", \"kind\": \"sync\", \"slots\": 1024}]},"
+		" \"world\": {\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\"}],"
+		"  \"folios\": [%s], \"maps\": [%s]},"
+		" \"script\": [{\"cpu\": 0, \"do\": \"madvise_pageout\", \"mm\": \"app\","
+		"              \"va\": \"0x7f0000010000\", \"pages\": %u}]}";
+	struct scenario *s;
+	struct error err;
+	char json[1400];
+
+	snprintf(json, sizeof(json), form, folios, maps, pages);
+	s = scenario_load("test.json", json, strlen(json), &err);
+	if (!s)
+		fail_msg("%s", err.text);
+	if (!run_scenario(run, s, RUN_RECORD, false, &err))
+		fail_msg("%s", err.text);
+	assert_true(app_open(app, run));
+}
+
+static void close_world(struct run *run, struct app *app)
+{
+	struct scenario *s = run->scenario;
+
+	app_close(app);
+	run_free(run);
+	scenario_free(s);
+}
+
+/* What an earlier flush has dealt with is not noted any more. */
+static void test_flush_after_flush(void **state)
+{
+	struct run run;
+	struct app app;
+	u32 flushes = 0, noted = 0;
+
+	(void)state;
+	open_world(&run, &app,
+		   "{\"id\": \"A\", \"order\": 2, \"pfn\": \"0x12340\"},"
+		   "{\"id\": \"B\", \"order\": 2, \"pfn\": \"0x12350\"}",
+		   "{\"mm\": \"app\", \"va\": \"0x7f0000010000\", \"folio\": \"A\"},"
+		   "{\"mm\": \"app\", \"va\": \"0x7f0000014000\", \"folio\": \"B\"}", 8);
+	app_keys(&app, ":lanes arm64/unbatched\r");
+	while (app_next(&app, app.tick, 1) != app.tick) {
+		char text[24];
+		u32 event;
+
+		app_key(&app, 's');
+		event = event_at(&app, 0);
+		noted = event == EV_tlb_flush_done ? 0 : noted + (event == EV_tlb_flush_pending);
+		flushes += event == EV_tlb_flush_done;
+		snprintf(text, sizeof(text), "flush %u noted", noted);
+		if (event == EV_tlb_flush_pending)
+			assert_shows(&app, text);
+		else if (event == EV_tlb_flush_done)
+			assert_shows(&app, "flush nothing pending");
+	}
+	assert_int_equal(flushes, 2);
+	close_world(&run, &app);
+}
 
 static void assert_sum(const char *order, const char *pins, const char *refs, const char *sum)
 {
-	struct scenario *s;
-	struct error err;
-	char json[1024];
 	struct run run;
 	struct app app;
+	char folio[160];
 
-	snprintf(json, sizeof(json), pinned, order, pins, refs);
-	s = scenario_load("pins.json", json, strlen(json), &err);
-	if (!s)
-		fail_msg("%s", err.text);
-	if (!run_scenario(&run, s, RUN_RECORD, false, &err))
-		fail_msg("%s", err.text);
-	assert_true(app_open(&app, &run));
+	snprintf(folio, sizeof(folio), "{\"id\": \"A\", \"order\": %s, \"pfn\": \"0x12340\","
+		 " \"pins\": %s, \"refs\": %s}", order, pins, refs);
+	open_world(&run, &app, folio,
+		   "{\"mm\": \"app\", \"va\": \"0x7f0000010000\", \"folio\": \"A\"}", 1);
 	app.nr_lanes = 1;
 	assert_shows(&app, sum);
-	app_close(&app);
-	run_free(&run);
-	scenario_free(s);
+	close_world(&run, &app);
 }
 
 static void test_pins(void **state)
@@ -390,6 +438,7 @@ int main(void)
 		APP_TEST(test_bits),
 		APP_TEST(test_help_is_whole),
 		APP_TEST(test_changes_that_teach),
+		cmocka_unit_test(test_flush_after_flush),
 		cmocka_unit_test(test_pins),
 	};
 

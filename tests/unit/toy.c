@@ -13,7 +13,7 @@ static void on_step(struct observer *o, enum event event, u32 page, u32 arg)
 	struct toy *toy = (struct toy *)(void *)o;
 
 	if (toy->trace)
-		trace_record(toy->trace, event, page, arg);
+		trace_record(toy->trace, event, page, arg, NULL);
 }
 
 static void place(struct machine *m)

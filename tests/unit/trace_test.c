@@ -280,7 +280,7 @@ static void a_step_larger_than_a_chunk(void **state)
 	for (u32 round = 1; round <= 3; round++) {
 		for (u32 i = 0; i < 100 * round; i++) {
 			put(&m, &m.page[i].mapcount, 100 + round);
-			trace_record(t, EV_ptep_get, i, round);
+			trace_record(t, EV_ptep_get, i, round, NULL);
 		}
 		/* straight to the journal: put() would look for each word among all others */
 		for (u32 i = 0; i < 18000; i++) {
@@ -291,7 +291,7 @@ static void a_step_larger_than_a_chunk(void **state)
 				m.journal->grow(m.journal);
 			m.journal->delta[m.journal->nr++] = (struct delta){ word, round + i };
 		}
-		trace_record(t, EV_pte_set, NONE, round);
+		trace_record(t, EV_pte_set, NONE, round, NULL);
 	}
 	trace_end(t);
 	assert_true(cursor_open(&c, t));

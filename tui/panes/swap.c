@@ -84,12 +84,14 @@ static void draw_device(const struct view *v, const struct area *a, u32 y, u32 s
 	const struct swap_device *d = state_device(v->s, slot_device(v->s, slot));
 	u32 offset = slot - d->first_slot;
 	const struct cluster *c = state_cluster(v->s, d->first_cluster + offset / SWAPFILE_CLUSTER);
-	char text[96];
+	char device[24] = "", text[96];
 
 	put_mark(a, y, view_changed(v, &d->inuse, NULL) || view_changed_any(v, c, sizeof(*c)));
-	snprintf(text, sizeof(text), "dev %" PRIu32 ": %" PRIu32 "%s, cluster %" PRIu32 ": %" PRIu32
-		 "%s", d->type, d->inuse, a->w < 48 ? "" : " used", offset / SWAPFILE_CLUSTER,
-		 c->count, c->locked ? " locked" : "");
+	if (a->w >= 48)
+		snprintf(device, sizeof(device), "dev %" PRIu32 ": ", d->type);
+	snprintf(text, sizeof(text), "%s%" PRIu32 " used, cluster %" PRIu32 ": %" PRIu32 "%s",
+		 device, d->inuse, offset / SWAPFILE_CLUSTER, c->count,
+		 c->locked ? " locked" : "");
 	put_cut(a, LABEL_COLUMNS, y, a->w, STYLE_normal, text);
 }
 

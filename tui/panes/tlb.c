@@ -127,7 +127,12 @@ static void draw_short(const struct view *v, const struct area *a)
 		put_text(a, 6, 0, changed ? STYLE_changed : STYLE_dim, "all empty");
 }
 
-#define MAX_LOOKED_BACK 4096u	/* steps */
+/* What the steps since the last deferred flush have left pending. */
+struct pending {
+	u32 noted;	/* unmaps, of a page or a run each */
+	bool waited;	/* arm64: a DSB ISH came after the last TLBI */
+	bool sent;	/* x86: the deferred flush has reached a CPU */
+};
 
 static bool under(const struct view *v, const struct step *step, enum event function)
 {
@@ -139,49 +144,52 @@ static bool under(const struct view *v, const struct step *step, enum event func
 	return false;
 }
 
-/* arm64: has a DSB ISH waited for the last TLBI? No, while a TLB keeps what it was about. */
-static bool waited(const struct view *v)
+static struct pending look_back(const struct view *v)
+{
+	struct pending p = { .noted = 0 };
+	bool invalidated = false;
+
+	for (u32 i = v->c->pos; i-- > 0;) {
+		const struct step *step = trace_step(v->c->trace, i);
+
+		switch (step->event) {
+		case EV_tlb_flush_done:
+			return p;
+		case EV_tlb_flush_pending:
+			p.noted++;
+			break;
+		case EV_tlbi_page:
+		case EV_tlbi_range:
+		case EV_tlbi_asid:
+			invalidated = true;
+			break;
+		case EV_dsb_ish:
+			p.waited |= !invalidated;
+			break;
+		case EV_ipi_sent:
+		case EV_cr3_write:
+		case EV_invlpgb:
+			p.sent |= !p.noted && under(v, step, EV_arch_tlbbatch_flush);
+		}
+	}
+	return p;
+}
+
+/* Does a TLB keep what a TLBI of this CPU was about? Then no DSB has waited for it. */
+static bool keeps_invalidated(const struct view *v)
 {
 	for (u32 cpu = 0; cpu < v->s->nr[ARRAY_CPU]; cpu++)
 		for (u32 i = 0; i < state_cpu(v->s, cpu)->nr_tlb; i++)
 			if (entry_of(v, cpu, i)->invalidated_by >> v->s->cpu & 1)
-				return false;
-	for (u32 i = v->c->pos; i-- > 0 && v->c->pos - i < MAX_LOOKED_BACK;)
-		switch (trace_step(v->c->trace, i)->event) {
-		case EV_tlbi_page:
-		case EV_tlbi_range:
-		case EV_tlbi_asid:
-			return false;
-		case EV_dsb_ish:
-			return true;
-		}
-	return false;
-}
-
-/* x86: has the deferred flush reached a CPU since the last unmap was noted? */
-static bool sent(const struct view *v)
-{
-	for (u32 i = v->c->pos; i-- > 0 && v->c->pos - i < MAX_LOOKED_BACK;) {
-		const struct step *step = trace_step(v->c->trace, i);
-
-		switch (step->event) {
-		case EV_set_tlb_ubc_flush_pending:
-			return false;
-		case EV_ipi_sent:
-		case EV_cr3_write:
-		case EV_invlpgb:
-			if (under(v, step, EV_arch_tlbbatch_flush))
 				return true;
-		}
-	}
 	return false;
 }
 
-static const char *flush_stage(const struct view *v)
+static const char *flush_stage(const struct view *v, const struct pending *p)
 {
 	if (v->ops->has_cont)
-		return waited(v) ? "DSB done, not closed" : "no DSB yet";
-	if (sent(v))
+		return p->waited && !keeps_invalidated(v) ? "DSB done, not closed" : "no DSB yet";
+	if (p->sent)
 		return "flushing now";
 	return v->lane->m.features >> FEATURE_invlpgb & 1 ? "not sent yet" : "no IPI yet";
 }
@@ -190,11 +198,9 @@ static const char *flush_stage(const struct view *v)
 static void put_flush(const struct view *v, const struct area *a, u32 y)
 {
 	const struct task *task = state_task(v->s, v->s->cpu);
-	u32 index = state_cpu(v->s, v->s->cpu)->mm;
-	const struct mm *mm = index < v->s->nr[ARRAY_MM] ? state_mm(v->s, index) : NULL;
-	u32 noted = mm ? mm->tlb_pending - mm->tlb_flushed : 0;
 	const char *writable = task->ubc_writable ? "writable, " : "";
-	const char *stage = flush_stage(v);
+	struct pending p;
+	const char *stage;
 	char text[160];
 
 	put_text(a, 1, y, STYLE_label, "flush");
@@ -204,9 +210,11 @@ static void put_flush(const struct view *v, const struct area *a, u32 y)
 		put_text(a, LABEL_COLUMNS, y, STYLE_dim, "nothing pending");
 		return;
 	}
+	p = look_back(v);
+	stage = flush_stage(v, &p);
 	if (strlen(stage) > 12 && a->w < 50)
 		writable = "";
-	snprintf(text, sizeof(text), "%" PRIu32 " noted, %s%s", noted, writable, stage);
+	snprintf(text, sizeof(text), "%" PRIu32 " noted, %s%s", p.noted, writable, stage);
 	if (!v->ops->has_cont && a->w >= 54)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", cpus 0x%" PRIx64,
 			 task->ubc_cpumask);
