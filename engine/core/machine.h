@@ -108,7 +108,8 @@ static inline void count(struct machine *m, enum counter counter, u32 nr)
 }
 
 /* Close a step: all put since the last one happened in it. page: in page[], or NONE. */
-static inline __attribute__((always_inline)) void step(struct machine *m, enum event event, u32 page, u32 arg)
+static inline __attribute__((always_inline)) void step(struct machine *m, enum event event,
+						       u32 page, u32 arg)
 {
 	m->steps++;
 	if (unlikely(m->observer))
@@ -116,7 +117,8 @@ static inline __attribute__((always_inline)) void step(struct machine *m, enum e
 }
 
 /* A step that does no more than enter a mirrored function. */
-static inline __attribute__((always_inline)) void enter(struct machine *m, enum event function, u32 page, u32 arg)
+static inline __attribute__((always_inline)) void enter(struct machine *m, enum event function,
+							u32 page, u32 arg)
 {
 	step(m, function, page, arg);
 }
