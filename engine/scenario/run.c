@@ -6,6 +6,7 @@
 
 #include "arch/tlb.h"
 #include "mm/check.h"
+#include "scenario/json.h"
 #include "scenario/ops.h"
 #include "scenario/run.h"
 
@@ -102,7 +103,7 @@ static void fire(struct runner *r, enum event event, u32 page)
 }
 
 /* A look costs as much as the state is large: at every step of a small one, else between folios. */
-#define SMALL_STATE (64u << 10)		/* words */
+#define SMALL_STATE (64u << 10) /* words */
 
 static bool check_due(const struct runner *r, enum event event)
 {
@@ -207,12 +208,6 @@ static bool script_check(const struct scenario *s, struct error *err)
 	return true;
 }
 
-static bool out_of_memory(const struct scenario *s, struct error *err)
-{
-	snprintf(err->text, sizeof(err->text), "%s: out of memory", s->file);
-	return false;
-}
-
 static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct error *err)
 {
 	const struct scenario *s = lane->scenario;
@@ -228,7 +223,7 @@ static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct e
 	if (!r.matches || (check && !r.scratch) || (mode == RUN_RECORD && !lane->trace)) {
 		free(r.matches);
 		free(r.scratch);
-		return out_of_memory(s, err);
+		return error_set(err, "%.160s: out of memory", s->file);
 	}
 	if (lane->trace)
 		trace_set_boundary(lane->trace, (void (*)(void))run_op);
@@ -252,7 +247,7 @@ bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool 
 		return false;
 	run->lanes = calloc((size_t)s->nr_lanes + 1, sizeof(*run->lanes));
 	if (!run->lanes)
-		return out_of_memory(s, err);
+		return error_set(err, "%.160s: out of memory", s->file);
 	for (u32 i = 0; i < s->nr_lanes; i++) {
 		run->lanes[i] = (struct lane){ .scenario = s, .spec = &s->lanes[i], .index = i };
 		if (!run_lane(&run->lanes[i], mode, check, err)) {
@@ -269,7 +264,7 @@ bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool 
 		free(traces);
 		if (!run->align) {
 			run_free(run);
-			return out_of_memory(s, err);
+			return error_set(err, "%.160s: out of memory", s->file);
 		}
 	}
 	return true;

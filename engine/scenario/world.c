@@ -15,6 +15,7 @@
 
 #include "arch/arch.h"
 #include "arch/tlb.h"
+#include "scenario/json.h"
 #include "scenario/run.h"
 
 /* The block while it is being filled, writable. */
@@ -54,12 +55,6 @@ static bool fail_at(struct error *err, const struct scenario *s, struct scn_plac
 	if (n >= 0 && (size_t)n < sizeof(err->text))
 		vsnprintf(err->text + n, sizeof(err->text) - (size_t)n, format, args);
 	va_end(args);
-	return false;
-}
-
-static bool out_of_memory(struct error *err, const struct scenario *s)
-{
-	snprintf(err->text, sizeof(err->text), "%.160s: out of memory", s->file);
 	return false;
 }
 
@@ -105,7 +100,7 @@ static bool make_vmas(struct builder *b, struct error *err)
 
 	b->vmas = calloc((size_t)s->nr_vmas + s->nr_maps + 1, sizeof(*b->vmas));
 	if (!b->vmas)
-		return out_of_memory(err, s);
+		return error_set(err, "%.160s: out of memory", s->file);
 	for (u32 i = 0; i < s->nr_vmas; i++)
 		b->vmas[nr++] = (struct vma){ .start = s->vmas[i].start,
 					      .end = s->vmas[i].end,
@@ -159,7 +154,7 @@ static bool make_tables(struct builder *b, struct error *err)
 	b->ranges = calloc(max + 1, sizeof(*b->ranges));
 	b->range_mm = calloc(max + 1, sizeof(*b->range_mm));
 	if (!b->ranges || !b->range_mm)
-		return out_of_memory(err, b->s);
+		return error_set(err, "%.160s: out of memory", b->s->file);
 	for (u32 i = 0; i < b->nr_vmas; i++) {
 		struct vma *vma = &b->vmas[i];
 		u64 range = vma->start >> PMD_SHIFT, end = (vma->end - 1) >> PMD_SHIFT;
@@ -316,40 +311,28 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 							LRU_INACTIVE_ANON);
 }
 
-static int pfn_order(const void *a, const void *b)
-{
-	const struct scn_folio *const *x = a, *const *y = b;
-
-	return (*x)->pfn < (*y)->pfn ? -1 : (*x)->pfn > (*y)->pfn;
-}
-
 static bool place_folios(struct builder *b, struct error *err)
 {
 	const struct scenario *s = b->s;
-	const struct scn_folio **sorted = calloc((size_t)s->nr_folios + 1, sizeof(*sorted));
+	const struct scn_folio *last = NULL;
 	u32 i = 0, page = 0;
 	u64 end = 0;
-	bool ok = true;
 
-	if (!sorted)
-		return out_of_memory(err, s);
-	for (u32 n = 0; n < s->nr_folios; n++)
-		sorted[n] = &s->folios[n];
-	qsort(sorted, s->nr_folios, sizeof(*sorted), pfn_order);
-	for (u32 n = 0; n < s->nr_folios && ok; n++) {
-		if (sorted[n]->pfn < end)
-			ok = fail_at(err, s, sorted[n]->at, "folios",
-				     (size_t)(sorted[n] - s->folios),
-				     "expected free page frames: 0x%x is inside \"%s\"",
-				     sorted[n]->pfn, sorted[n - 1]->id);
-		for (u32 k = 0; k < sorted[n]->count && ok; k++) {
-			place_folio(b, sorted[n], i++, k, page);
-			page += 1u << sorted[n]->order;
+	for (u32 n = 0; n < s->nr_folios; n++) {
+		const struct scn_folio *spec = &s->folios[s->by_pfn[n]];
+
+		if (spec->pfn < end)
+			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
+				       "expected free page frames: 0x%x is inside \"%s\"",
+				       spec->pfn, last->id);
+		for (u32 k = 0; k < spec->count; k++) {
+			place_folio(b, spec, i++, k, page);
+			page += 1u << spec->order;
 		}
-		end = sorted[n]->pfn + ((u64)sorted[n]->count << sorted[n]->order);
+		end = spec->pfn + ((u64)spec->count << spec->order);
+		last = spec;
 	}
-	free(sorted);
-	return ok;
+	return true;
 }
 
 static pte_t make_pte(const struct pte_ops *ops, const struct vma *vma, const struct scn_map *map,
@@ -579,7 +562,7 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 	if (ok) {
 		set_shape(&b, &shape);
 		*words = calloc(shape.words, sizeof(u32));
-		ok = *words || out_of_memory(err, s);
+		ok = *words || error_set(err, "%.160s: out of memory", s->file);
 	}
 	if (ok) {
 		b.state = (struct mm_state *)(void *)*words;
