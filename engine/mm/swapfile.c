@@ -125,6 +125,8 @@ __mirrored bool cluster_alloc_swap_entry(struct machine *m, const struct swap_de
 			    ci->count == SWAPFILE_CLUSTER)
 				continue;
 			swap_cluster_lock(m, si->first_slot + i * SWAPFILE_CLUSTER);
+			if (is_free)
+				step(m, EV_swap_cluster_taken, folio->page, i);
 			if (alloc_swap_scan_cluster(m, si, i * SWAPFILE_CLUSTER, folio))
 				return true;
 		}

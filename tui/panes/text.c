@@ -70,6 +70,8 @@ static void fill_entry(const struct lane_set *set, u32 i, struct entry *e)
 	e->say = NULL;
 	if (!e->moves) {
 		tell_waiting(app, set->lane[i], e->what, sizeof(e->what));
+		if (c->pos == 0)
+			e->say = app->run->scenario->summary;
 		return;
 	}
 	narrate(c, &app->names, e->what, sizeof(e->what));
