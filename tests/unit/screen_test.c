@@ -266,6 +266,8 @@ static void test_notes(void **state)
 	}
 	assert_true(notes > 2);
 	app_keys(app, "g");
+	assert_shows(app, "\n note ");	/* what the scenario is about */
+	app_keys(app, "s");
 	assert_hides(app, "\n note ");
 }
 
