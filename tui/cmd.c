@@ -43,14 +43,17 @@ const struct command commands[NR_COMMANDS] = {
 
 int complain(int status, const char *format, ...)
 {
+	char text[1024];
 	va_list args;
 
 	va_start(args, format);
-	fflush(stdout);
-	fputs("folioscope: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	for (char *c = text; *c; c++)	/* what somebody passed us is not for the terminal to obey */
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	fflush(stdout);
+	fprintf(stderr, "folioscope: %s\n", text);
 	return status;
 }
 

@@ -51,6 +51,25 @@ static int explore(const struct options *opt, const struct run *run)
 	return status;
 }
 
+/* No terminal to explore in: the steps as text; --at must make sense all the same. */
+static int print_steps(const struct options *opt)
+{
+	struct error err = { "" };
+	u32 tick, lane;
+	struct run run;
+	int status;
+
+	if (!opt->at)
+		return cmd_run(opt);
+	status = command_open(opt, opt->args[0], RUN_RECORD, false, &run);
+	if (status != STATUS_OK)
+		return status;
+	if (!run_moment(&run, opt->at, &tick, &lane, &err))
+		status = complain(STATUS_USAGE, "%s", err.text);
+	command_close(&run);
+	return status == STATUS_OK ? cmd_run(opt) : status;
+}
+
 int cmd_explore(const struct options *opt)
 {
 	const char *scenario = opt->nr_args ? opt->args[0] : FIRST_LESSON;
@@ -58,7 +77,7 @@ int cmd_explore(const struct options *opt)
 	int status;
 
 	if (!term_usable())
-		return opt->nr_args ? cmd_run(opt) : cmd_list(opt);
+		return opt->nr_args ? print_steps(opt) : cmd_list(opt);
 	status = command_open(opt, scenario, RUN_RECORD, false, &run);
 	if (status != STATUS_OK)
 		return status;

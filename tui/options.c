@@ -329,9 +329,10 @@ void options_help(const struct options *opt)
 
 bool options_color(const struct options *opt)
 {
-	const char *no_color = getenv("NO_COLOR");
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	if (opt->color != COLOR_AUTO)
 		return opt->color == COLOR_ALWAYS;
-	return !(no_color && *no_color) && isatty(STDOUT_FILENO);
+	return !(no_color && *no_color) && isatty(STDOUT_FILENO) && term && *term &&
+	       strcmp(term, "dumb") != 0;
 }

@@ -244,12 +244,15 @@ static bool check_mms(const struct machine *m, const struct tally *t, bool rest,
 	return true;
 }
 
-/* Its content is on its way to the device, or there already. */
+/*
+ * Unmapped, and its content is on its way to the device, or there already. Who maps it
+ * again meanwhile may write: that makes it dirty again.
+ */
 static bool write_has_started(const struct folio *folio)
 {
-	return folio_flag(folio, PG_writeback) ||
-	       (folio_flag(folio, PG_swapcache) && !folio_flag(folio, PG_dirty) &&
-		!folio->mapcount);
+	return !folio->mapcount &&
+	       (folio_flag(folio, PG_writeback) ||
+		(folio_flag(folio, PG_swapcache) && !folio_flag(folio, PG_dirty)));
 }
 
 static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_entry *e,

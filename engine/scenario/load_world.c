@@ -447,6 +447,10 @@ static bool check_map(struct reader *r, u32 node, void *target)
 	if (map->last >= pages)
 		return read_fail(r, place, "expected pages within 0..%u of folio \"%s\"", pages - 1,
 				 folio->id);
+	if (map->write && !map->exclusive)
+		return read_fail(r, member_or_self(r->doc, node, "write"),
+				 "expected \"write\": false, as a page that is not exclusive is "
+				 "mapped read-only");
 	return check_va(r, node, map->va, (u64)folio->count * (map->last - map->first + 1));
 }
 

@@ -136,7 +136,9 @@ static bool is_pinned(const struct machine *m, const struct scn_op *op)
 /* A plain reference, beyond those that pins hold. */
 static bool is_referenced(const struct machine *m, const struct scn_op *op)
 {
-	return m->folio[op->folio].gup > m->folio[op->folio].pincount * (u32)pin_refs(m, op);
+	const struct folio *folio = m->folio + op->folio;
+
+	return folio->gup > folio->pincount * folio_pin_refs(folio) && folio->refcount > 1;
 }
 
 static bool is_under_writeback(const struct machine *m, const struct scn_op *op)
@@ -151,14 +153,22 @@ static bool is_in_use(const struct machine *m, const struct scn_op *op)
 
 static bool is_ready_to_unmap(const struct machine *m, const struct scn_op *op)
 {
-	return folio_flag(m->folio + op->folio, PG_locked);
+	const struct folio *folio = m->folio + op->folio;
+
+	return folio_flag(folio, PG_locked) && folio_flag(folio, PG_swapcache);
 }
 
 static bool is_range_mapped(const struct machine *m, const struct scn_op *op)
 {
-	for (u64 va = op->va; va < op->va + op->pages * PAGE_SIZE; va += PAGE_SIZE)
-		if (va_vma(m->s, op->mm, va) == NONE)
+	u64 va = op->va, end = op->va + op->pages * PAGE_SIZE;
+
+	while (va < end) {
+		u32 vma = va_vma(m->s, op->mm, va);
+
+		if (vma == NONE)
 			return false;
+		va = m->vma[vma].end;
+	}
 	return true;
 }
 
@@ -167,7 +177,7 @@ const struct op_info op_infos[] = {
 	  .reclaims = true, .possible = is_range_mapped, .needs = "the whole range must be in VMAs",
 	  .text = "the process asks to reclaim a range: MADV_PAGEOUT" },
 	{ .name = "try_to_unmap", .takes = OP_FOLIO, .run = op_try_to_unmap, .reclaims = true,
-	  .possible = is_ready_to_unmap, .needs = "the folio must be locked (its flags)",
+	  .possible = is_ready_to_unmap, .needs = "the folio must be locked (its flags) and in the swap cache",
 	  .text = "unmap a folio as shrink_folio_list does, flushes deferred" },
 	{ .name = "try_to_unmap_flush", .run = op_try_to_unmap_flush, .reclaims = true,
 	  .text = "flush what this CPU's task has deferred" },
@@ -189,7 +199,7 @@ const struct op_info op_infos[] = {
 	  .needs = "the folio must not be free",
 	  .text = "take a plain reference, as FOLL_GET or a speculative user does" },
 	{ .name = "put_ref", .takes = OP_FOLIO, .run = op_put_ref, .possible = is_referenced,
-	  .needs = "somebody must hold a plain reference", .text = "drop such a reference" },
+	  .needs = "somebody must hold a plain reference that is not the last", .text = "drop such a reference" },
 };
 const u32 nr_op_infos = NR_OF(op_infos);
 

@@ -103,7 +103,7 @@ static void fire(struct runner *r, enum event event, u32 page)
 }
 
 /* A look costs as much as the state is large: at every step of a small one, else between folios. */
-#define SMALL_STATE (64u << 10) /* words */
+#define SMALL_STATE (16u << 10) /* words */
 
 static bool check_due(const struct runner *r, enum event event)
 {
@@ -122,7 +122,7 @@ static __mirrored void on_step(struct observer *o, enum event event, u32 page, u
 	if (r->scratch && !lane->invariant.text[0] && check_due(r, event) &&
 	    !check_invariants(&lane->m, r->scratch, &v))
 		describe_violation(lane, &v);
-	if (!r->firing && r->last_trigger > r->op + 1)
+	if (!r->firing && !r->failed && r->last_trigger > r->op + 1)
 		fire(r, event, page);
 }
 
@@ -130,6 +130,8 @@ static void script_error(struct runner *r, u32 i)
 {
 	const struct scn_op *op = &r->s->ops[i];
 
+	if (r->failed)
+		return;
 	snprintf(r->err->text, sizeof(r->err->text),
 		 "%s:%u:%u: /script/%u: %s is impossible at step %llu of %s: %s", r->s->file,
 		 op->at.line, op->at.column, i, op->op->name, (unsigned long long)r->lane->m.steps,
@@ -208,13 +210,22 @@ static bool script_check(const struct scenario *s, struct error *err)
 	return true;
 }
 
+/* What a recorded lane may be, in words: it is kept several times over. */
+#define MAX_RECORDED_STATE (64u << 20)
+
 static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct error *err)
 {
 	const struct scenario *s = lane->scenario;
 	struct runner r = { .observer = { .step = on_step }, .lane = lane, .s = s, .err = err };
+	struct violation v;
 
 	if (!world_build(s, lane->spec, &lane->m, &lane->words, err))
 		return false;
+	if (mode == RUN_RECORD && lane->m.s->words > MAX_RECORDED_STATE)
+		return error_set(err,
+				 "%.160s: a world of %u MiB of state is too large to be recorded, "
+				 "at most %u can be (counts takes any)", s->file,
+				 lane->m.s->words >> 18, MAX_RECORDED_STATE >> 18);
 	r.matches = calloc((size_t)s->nr_ops + 1, sizeof(*r.matches));
 	if (check)
 		r.scratch = calloc(check_scratch_words(lane->m.s) + 1, sizeof(*r.scratch));
@@ -229,6 +240,8 @@ static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct e
 		trace_set_boundary(lane->trace, (void (*)(void))run_op);
 	if (mode == RUN_RECORD || check || has_triggers(s))
 		lane->m.observer = &r.observer;
+	if (check && !check_invariants(&lane->m, r.scratch, &v))
+		describe_violation(lane, &v);
 	run_script(&r);
 	lane->m.observer = NULL;
 	lane->steps = lane->m.steps;

@@ -311,6 +311,19 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 							LRU_INACTIVE_ANON);
 }
 
+static bool slots_are_free(struct builder *b, const struct scn_folio *spec)
+{
+	u32 nr = spec->count << spec->order;
+
+	if (spec->device == NONE)
+		return true;
+	for (u32 n = 0; n < nr; n++)
+		if (slot_at(b, state_device(b->state, spec->device)->first_slot + spec->slot + n)
+			    ->kind != SLOT_FREE)
+			return false;
+	return true;
+}
+
 static bool place_folios(struct builder *b, struct error *err)
 {
 	const struct scenario *s = b->s;
@@ -325,6 +338,9 @@ static bool place_folios(struct builder *b, struct error *err)
 			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
 				       "expected free page frames: 0x%x is inside \"%s\"",
 				       spec->pfn, last->id);
+		if (!slots_are_free(b, spec))
+			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
+				       "expected swap slots that no other folio is in");
 		for (u32 k = 0; k < spec->count; k++) {
 			place_folio(b, spec, i++, k, page);
 			page += 1u << spec->order;

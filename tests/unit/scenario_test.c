@@ -288,7 +288,7 @@ static const char everything[] =
 	"\"uffd\": true},\n"
 	"  {\"mm\": \"a\", \"va\": \"0x7fffffffe000\", \"folio\": \"B\", \"pages\": \"7\", "
 	"\"fold\": false,"
-	"   \"exclusive\": false}],\n"
+	"   \"write\": false, \"exclusive\": false}],\n"
 	" \"folios\": [{\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\", \"fill\": \"data\", "
 	"\"isolated\": true,"
 	"   \"pins\": 1, \"refs\": 2, \"flags\": [\"dirty\", \"active\"],"

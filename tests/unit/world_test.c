@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Worlds that no machine can be in, and scripts that ask for the impossible: one line each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scenario/run.h"
+
+#define PAGEOUT "{\"do\": \"madvise_pageout\", \"mm\": \"a\", \"va\": \"0x10000\", \"pages\": 1}"
+
+struct refused {
+	const char *name, *world, *script, *message;
+};
+
+static const struct refused cases[] = {
+	{ "one address twice",
+	  "\"folios\": [{\"id\": \"A\", \"order\": 2}, {\"id\": \"B\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"
+	  "{\"mm\": \"a\", \"va\": \"0x12000\", \"folio\": \"B\"}]",
+	  PAGEOUT, "w:2:1: /world/maps/1: expected addresses of its own: another mapping of the same mm "
+	  "reaches into it" },
+	{ "one slot for two folios",
+	  "\"folios\": [{\"id\": \"A\", \"swap\": {\"device\": \"zram0\", \"slot\": 5}},\n"
+	  "{\"id\": \"B\", \"swap\": {\"device\": \"zram0\", \"slot\": 5}}]",
+	  PAGEOUT, "w:2:1: /world/folios/1: expected swap slots that no other folio is in" },
+	{ "one page frame twice",
+	  "\"folios\": [{\"id\": \"A\", \"order\": 1, \"pfn\": \"0x100\"},\n"
+	  "{\"id\": \"B\", \"pfn\": \"0x101\"}]",
+	  PAGEOUT, "w:2:1: /world/folios/1: expected free page frames: 0x101 is inside \"A\"" },
+	{ "exclusive to two",
+	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"
+	  "{\"mm\": \"b\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
+	  PAGEOUT, "w:2:1: /world/maps/1: expected \"exclusive\": false in each map of page 0, which is "
+	  "mapped more than once" },
+	{ "a TLB that has not run it",
+	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}], \"tlbs\": [\n"
+	  "{\"cpu\": 1, \"mm\": \"a\", \"va\": \"0x10000\"}]",
+	  PAGEOUT, "w:2:1: /world/tlbs/0: expected a CPU that has run \"a\" (ran_on)" },
+	{ "MADV_PAGEOUT of nothing", "\"folios\": [{\"id\": \"A\"}]", PAGEOUT,
+	  "w:2:1: /script/0: madvise_pageout is impossible at step 0 of arm64/unbatched: the whole "
+	  "range must be in VMAs" },
+	{ "the first of two impossible operations",
+	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
+	  PAGEOUT ", {\"do\": \"unpin\", \"folio\": \"A\", \"when\": {\"enter\": \"try_to_unmap\"}},"
+	  "{\"do\": \"put_ref\", \"folio\": \"A\", \"when\": {\"event\": \"folio_freed\"}}",
+	  "/script/1: unpin is impossible" },
+	{ "two reclaimers at once",
+	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
+	  PAGEOUT ", {\"do\": \"try_to_unmap_flush\", \"when\": {\"enter\": \"try_to_unmap\"}}",
+	  "/script/1/when: try_to_unmap_flush cannot happen inside another operation" },
+};
+
+static void test_refused(void **state)
+{
+	const struct refused *c = *state;
+	struct scenario *s;
+	char text[2048];
+	struct run run;
+	struct error err;
+
+	snprintf(text, sizeof(text),
+		 "{\"$schema\": \"scenario-1.json\", \"title\": \"t\", \"machine\": {\"cpus\": 2},"
+		 " \"world\": {\"mms\": [{\"id\": \"a\"}, {\"id\": \"b\"}], %s}, \"script\": [\n%s]}",
+		 c->world, c->script);
+	s = scenario_load("w", text, strlen(text), &err);
+	if (!s)
+		fail_msg("%s", err.text);
+	assert_false(run_scenario(&run, s, RUN_COUNT, false, &err));
+	if (!strstr(err.text, c->message))
+		fail_msg("expected\n%s\nbut it is\n%s", c->message, err.text);
+	scenario_free(s);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[NR_OF(cases)];
+
+	for (u32 i = 0; i < NR_OF(cases); i++)
+		tests[i] = (struct CMUnitTest){ .name = cases[i].name,
+						.test_func = test_refused,
+						.initial_state = (void *)(uintptr_t)&cases[i] };
+	return _cmocka_run_group_tests("worlds", tests, NR_OF(cases), NULL, NULL);
+}
