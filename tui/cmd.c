@@ -49,7 +49,8 @@ int complain(int status, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (char *c = text; *c; c++)	/* what somebody passed us is not for the terminal to obey */
+	/* what somebody passed us is not for the terminal to obey */
+	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
 	fflush(stdout);

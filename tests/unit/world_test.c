@@ -21,7 +21,8 @@ static const struct refused cases[] = {
 	  "\"folios\": [{\"id\": \"A\", \"order\": 2}, {\"id\": \"B\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"
 	  "{\"mm\": \"a\", \"va\": \"0x12000\", \"folio\": \"B\"}]",
-	  PAGEOUT, "w:2:1: /world/maps/1: expected addresses of its own: another mapping of the same mm "
+	  PAGEOUT,
+	  "w:2:1: /world/maps/1: expected addresses of its own: another mapping of the same mm "
 	  "reaches into it" },
 	{ "one slot for two folios",
 	  "\"folios\": [{\"id\": \"A\", \"swap\": {\"device\": \"zram0\", \"slot\": 5}},\n"
@@ -35,7 +36,8 @@ static const struct refused cases[] = {
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"
 	  "{\"mm\": \"b\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
-	  PAGEOUT, "w:2:1: /world/maps/1: expected \"exclusive\": false in each map of page 0, which is "
+	  PAGEOUT,
+	  "w:2:1: /world/maps/1: expected \"exclusive\": false in each map of page 0, which is "
 	  "mapped more than once" },
 	{ "a TLB that has not run it",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
@@ -48,7 +50,8 @@ static const struct refused cases[] = {
 	{ "the first of two impossible operations",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
-	  PAGEOUT ", {\"do\": \"unpin\", \"folio\": \"A\", \"when\": {\"enter\": \"try_to_unmap\"}},"
+	  PAGEOUT
+	  ", {\"do\": \"unpin\", \"folio\": \"A\", \"when\": {\"enter\": \"try_to_unmap\"}},"
 	  "{\"do\": \"put_ref\", \"folio\": \"A\", \"when\": {\"event\": \"folio_freed\"}}",
 	  "/script/1: unpin is impossible" },
 	{ "two reclaimers at once",
@@ -66,10 +69,12 @@ static void test_refused(void **state)
 	struct run run;
 	struct error err;
 
-	snprintf(text, sizeof(text),
-		 "{\"$schema\": \"scenario-1.json\", \"title\": \"t\", \"machine\": {\"cpus\": 2},"
-		 " \"world\": {\"mms\": [{\"id\": \"a\"}, {\"id\": \"b\"}], %s}, \"script\": [\n%s]}",
-		 c->world, c->script);
+	snprintf(
+		text, sizeof(text),
+		"{\"$schema\": \"scenario-1.json\", \"title\": \"t\", \"machine\": {\"cpus\": 2},"
+		" \"world\": {\"mms\": [{\"id\": \"a\"}, {\"id\": \"b\"}], %s},"
+		 " \"script\": [\n%s]}",
+		c->world, c->script);
 	s = scenario_load("w", text, strlen(text), &err);
 	if (!s)
 		fail_msg("%s", err.text);
