@@ -63,6 +63,8 @@ static int complain_about(const char *file, const struct error *err)
 {
 	size_t len = strlen(file);
 
+	if (err->no_memory)
+		return complain(STATUS_INTERNAL, "%s: out of memory", file);
 	if (strncmp(err->text, file, len) != 0 || err->text[len] != ':')
 		return complain(STATUS_USAGE, "%s: %s", file, err->text);
 	if (err->text[len + 1] < '0' || err->text[len + 1] > '9')
@@ -75,7 +77,7 @@ static int complain_about(const char *file, const struct error *err)
 int command_open(const struct options *opt, const char *scenario, enum run_mode mode,
 		 bool invariants, struct run *run)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	struct scenario *s = scenario_open(scenario, &err);
 	bool ok = s && (!opt->lanes || scenario_select_lanes(s, opt->lanes, &err));
 
@@ -118,7 +120,7 @@ void command_close(struct run *run)
 int command_main(int argc, char **argv)
 {
 	struct options opt;
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	if (!options_parse(&opt, argc, argv, &err))
 		return complain(STATUS_USAGE, "%s", err.text);

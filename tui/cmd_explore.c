@@ -19,7 +19,7 @@ static int no_pane(const char *name)
 
 int command_open_app(const struct options *opt, const struct run *run, struct app *app)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	u32 tick = 0, lane;
 
 	if (opt->at && !run_moment(run, opt->at, &tick, &lane, &err))
@@ -54,7 +54,7 @@ static int explore(const struct options *opt, const struct run *run)
 /* No terminal to explore in: the steps as text; --at must make sense all the same. */
 static int print_steps(const struct options *opt)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	u32 tick, lane;
 	struct run run;
 	int status;

@@ -9,7 +9,7 @@ int cmd_list(const struct options *opt)
 	(void)opt;
 	for (u32 i = 0; i < nr_bundled_scenarios; i++) {
 		const struct bundled *b = &bundled_scenarios[i];
-		struct error err = { "" };
+		struct error err = { .text = "" };
 		struct scenario *s = scenario_open(b->name, &err);
 
 		if (!s)

@@ -268,7 +268,7 @@ static int decode_all(const struct options *opt, const struct source *source, ch
 
 int cmd_pte(const struct options *opt)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	struct source source;
 	pte_t pte;
 

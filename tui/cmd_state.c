@@ -217,7 +217,7 @@ static void print_json(const struct moment *at)
 static int print_state(const struct options *opt, const struct run *run)
 {
 	struct moment at = { .scenario = run->scenario, .names = scenario_names(run->scenario) };
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	u32 tick, lane;
 
 	if (!run_moment(run, opt->at, &tick, &lane, &err))

@@ -56,7 +56,7 @@ static u32 do_view(struct app *app, const char *arg)
 
 static u32 do_until(struct app *app, const char *arg)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	u32 tick = find_until(app, arg, &err);
 
 	if (tick != NONE)

@@ -423,7 +423,7 @@ struct expr *expr_parse(const struct scenario *s, const char *text, struct error
 		p.e->nodes = calloc(len + 1, sizeof(*p.e->nodes));
 	}
 	if (!p.e || !p.e->text || !p.e->nodes) {
-		error_set(err, "out of memory");
+		error_no_memory(err);
 		expr_free(p.e);
 		return NULL;
 	}
@@ -474,7 +474,7 @@ static bool eval_call(const struct expr *e, const struct node *n, const struct e
 		      s64 *value, struct error *err)
 {
 	struct expr_call call = { .env = env, .lane = n->lane, .nr = n->nr_args, .err = err };
-	struct error why = { "" };
+	struct error why = { .text = "" };
 
 	for (u32 i = 0; i < n->nr_args; i++) {
 		call.arg[i] = n->args[i].value;

@@ -200,7 +200,7 @@ char *read_text(struct reader *r, u32 node)
 	size = strlen(n->string) + 1;
 	copy = malloc(size);
 	if (!copy) {
-		error_set(r->err, "out of memory");
+		error_no_memory(r->err);
 		return NULL;
 	}
 	return memcpy(copy, n->string, size);
@@ -287,7 +287,7 @@ static void *new_list(struct reader *r, u32 node, size_t size)
 	}
 	list = calloc(n->nr + 1, size);
 	if (!list)
-		error_set(r->err, "out of memory");
+		error_no_memory(r->err);
 	return list;
 }
 

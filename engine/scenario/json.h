@@ -68,5 +68,6 @@ bool json_fail(const struct json *doc, u32 node, struct scn_place at, struct err
 bool parse_number(const char **text, u64 *value);
 /* Fill err; control characters become '?', the end is cut at a whole character. Always false. */
 bool error_set(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool error_no_memory(struct error *err);
 
 #endif

@@ -65,7 +65,7 @@ bool json_parse(struct json *doc, const char *file, const char *bytes, size_t le
 		return false;
 	tree = cJSON_ParseWithLength(bytes, len);
 	if (!tree)
-		return error_set(err, "out of memory");
+		return error_no_memory(err);
 	doc->tree = tree;
 	return fill(doc, 0, tree, err);
 }
@@ -119,7 +119,7 @@ static bool order_folios(struct scenario *s, struct error *err)
 	s->by_pfn = calloc((size_t)s->nr_folios + 1, sizeof(*s->by_pfn));
 	if (!sorted || !s->by_pfn) {
 		free(sorted);
-		return error_set(err, "out of memory");
+		return error_no_memory(err);
 	}
 	for (u32 i = 0; i < s->nr_folios; i++)
 		sorted[i] = &s->folios[i];
@@ -145,7 +145,7 @@ struct scenario *scenario_load(const char *file, const char *bytes, size_t len, 
 		s->file = copy_string(file, strlen(file));
 	}
 	if (!s || !s->name || !s->file)
-		error_set(err, "out of memory");
+		error_no_memory(err);
 	else
 		ok = json_parse(&doc, file, bytes, len, err) &&
 		     read_object(&r, 0, &scenario_shape, s) && order_folios(s, err);

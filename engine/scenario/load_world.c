@@ -150,7 +150,7 @@ static bool check_lane(struct reader *r, u32 node, void *target)
 	char *name = malloc(size);
 
 	if (!name)
-		return error_set(r->err, "out of memory");
+		return error_no_memory(r->err);
 	snprintf(name, size, "%s/%s", lane->arch, lane->name);
 	free(lane->name);
 	lane->name = name;

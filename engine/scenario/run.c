@@ -224,8 +224,8 @@ static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct e
 	if (mode == RUN_RECORD && lane->m.s->words > MAX_RECORDED_STATE)
 		return error_set(err,
 				 "%.160s: a world of %u MiB of state is too large to be recorded, "
-				 "at most %u can be (counts takes any)", s->file,
-				 lane->m.s->words >> 18, MAX_RECORDED_STATE >> 18);
+				 "at most %u can be (counts takes any)",
+				 s->file, lane->m.s->words >> 18, MAX_RECORDED_STATE >> 18);
 	r.matches = calloc((size_t)s->nr_ops + 1, sizeof(*r.matches));
 	if (check)
 		r.scratch = calloc(check_scratch_words(lane->m.s) + 1, sizeof(*r.scratch));
@@ -234,7 +234,7 @@ static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct e
 	if (!r.matches || (check && !r.scratch) || (mode == RUN_RECORD && !lane->trace)) {
 		free(r.matches);
 		free(r.scratch);
-		return error_set(err, "%.160s: out of memory", s->file);
+		return error_no_memory(err);
 	}
 	if (lane->trace)
 		trace_set_boundary(lane->trace, (void (*)(void))run_op);
@@ -260,7 +260,7 @@ bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool 
 		return false;
 	run->lanes = calloc((size_t)s->nr_lanes + 1, sizeof(*run->lanes));
 	if (!run->lanes)
-		return error_set(err, "%.160s: out of memory", s->file);
+		return error_no_memory(err);
 	for (u32 i = 0; i < s->nr_lanes; i++) {
 		run->lanes[i] = (struct lane){ .scenario = s, .spec = &s->lanes[i], .index = i };
 		if (!run_lane(&run->lanes[i], mode, check, err)) {
@@ -277,7 +277,7 @@ bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool 
 		free(traces);
 		if (!run->align) {
 			run_free(run);
-			return error_set(err, "%.160s: out of memory", s->file);
+			return error_no_memory(err);
 		}
 	}
 	return true;

@@ -79,6 +79,13 @@ bool error_set(struct error *err, const char *format, ...)
 	return false;
 }
 
+bool error_no_memory(struct error *err)
+{
+	error_set(err, "out of memory");
+	err->no_memory = true;
+	return false;
+}
+
 /* RFC 6901; the root, an empty pointer, is shown as "/". */
 static void pointer(const struct json *doc, u32 node, char *buf, size_t size)
 {
@@ -339,7 +346,7 @@ static u32 add_node(struct scanner *s, u32 parent, const struct json_node *membe
 		struct json_node *nodes = realloc(doc->nodes, max * sizeof(*nodes));
 
 		if (!nodes) {
-			error_set(s->err, "out of memory");
+			error_no_memory(s->err);
 			return NONE;
 		}
 		doc->nodes = nodes;

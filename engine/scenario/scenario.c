@@ -81,7 +81,7 @@ static struct scenario *load_stream(const char *name, FILE *stream, struct error
 	struct scenario *s = NULL;
 
 	if (!bytes) {
-		error_set(err, "out of memory");
+		error_no_memory(err);
 		return NULL;
 	}
 	len = fread(bytes, 1, size, stream);
@@ -226,7 +226,7 @@ bool scenario_select_lanes(struct scenario *s, const char *list, struct error *e
 	bool ok = kept && copy;
 
 	if (!ok)
-		error_set(err, "out of memory");
+		error_no_memory(err);
 	ok = ok && check_globs(s, memcpy(copy, list, size), err);
 	if (ok)
 		keep_lanes(s, copy, kept);
@@ -245,7 +245,7 @@ static bool note_feature(struct scenario *s, const char *setting, struct error *
 	char *grown = realloc(s->features, size);
 
 	if (!grown)
-		return error_set(err, "out of memory");
+		return error_no_memory(err);
 	snprintf(grown + old, size - old, "%s%s", option, setting);
 	s->features = grown;
 	return true;

@@ -18,6 +18,7 @@
 /* One line: "file:line:column: /json/pointer: what was expected". */
 struct error {
 	char text[512];
+	bool no_memory;		/* not the input's fault */
 };
 
 /* Where in the file something stands. */

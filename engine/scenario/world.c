@@ -100,7 +100,7 @@ static bool make_vmas(struct builder *b, struct error *err)
 
 	b->vmas = calloc((size_t)s->nr_vmas + s->nr_maps + 1, sizeof(*b->vmas));
 	if (!b->vmas)
-		return error_set(err, "%.160s: out of memory", s->file);
+		return error_no_memory(err);
 	for (u32 i = 0; i < s->nr_vmas; i++)
 		b->vmas[nr++] = (struct vma){ .start = s->vmas[i].start,
 					      .end = s->vmas[i].end,
@@ -154,7 +154,7 @@ static bool make_tables(struct builder *b, struct error *err)
 	b->ranges = calloc(max + 1, sizeof(*b->ranges));
 	b->range_mm = calloc(max + 1, sizeof(*b->range_mm));
 	if (!b->ranges || !b->range_mm)
-		return error_set(err, "%.160s: out of memory", b->s->file);
+		return error_no_memory(err);
 	for (u32 i = 0; i < b->nr_vmas; i++) {
 		struct vma *vma = &b->vmas[i];
 		u64 range = vma->start >> PMD_SHIFT, end = (vma->end - 1) >> PMD_SHIFT;
@@ -578,7 +578,7 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 	if (ok) {
 		set_shape(&b, &shape);
 		*words = calloc(shape.words, sizeof(u32));
-		ok = *words || error_set(err, "%.160s: out of memory", s->file);
+		ok = *words || error_no_memory(err);
 	}
 	if (ok) {
 		b.state = (struct mm_state *)(void *)*words;

@@ -85,7 +85,7 @@ static void add_head(struct text *t, u32 slots)
 
 static struct scenario *load(struct text *t, const char *lanes)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	struct scenario *s = scenario_load("bench.json", t->buf, t->len, &err);
 
 	free(t->buf);
@@ -135,7 +135,7 @@ static struct scenario *swapout_world(u32 folios, const char *lanes)
 static double run_time(struct scenario *s, enum run_mode mode, u32 rounds, u64 *steps)
 {
 	double best = 1e9, world = 1e9;
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	for (u32 i = 0; i < rounds; i++) {
 		double start = now();
@@ -239,7 +239,7 @@ static void bench_screen(const struct run *run, u32 w, u32 h)
 static void bench_long_trace(void)
 {
 	struct scenario *s = swapout_world(2048, "arm64/unbatched,arm64/batched");
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	struct run run;
 	const struct trace *t;
 

@@ -57,7 +57,7 @@ static bool is_message(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	struct scenario *s = scenario_load("fuzz.json", (const char *)bytes, len, &err);
 
 	if (s)

@@ -278,7 +278,7 @@ static void test_unknown(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < NR_OF(errors); i++) {
-		struct error err = { "" };
+		struct error err = { .text = "" };
 		u32 column = 0;
 
 		assert_null(expr_parse(s, errors[i].text, &err, &column));
@@ -312,7 +312,7 @@ static void test_impossible(void **state)
 	open_fixture(&f, 0);
 	for (u32 i = 0; i < NR_OF(errors); i++) {
 		struct expr *e = parse(f.s, errors[i].text);
-		struct error err = { "" };
+		struct error err = { .text = "" };
 		s64 value;
 
 		assert_false(expr_eval(e, &f.env, &value, &err));

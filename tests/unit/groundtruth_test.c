@@ -231,7 +231,7 @@ static void engine_calls(const struct test_case *c, const struct trace *t, u32 o
 static void open_lane(struct run *run, const struct test_case *c, bool features)
 {
 	char path[128];
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	struct scenario *s;
 
 	snprintf(path, sizeof(path), DIR "%.*s-%s.json", (int)strcspn(c->source->lane, "/"),

@@ -27,7 +27,7 @@ static bool parse(struct options *opt, const char *line, struct error *err)
 
 static void parses(struct options *opt, const char *line, enum command_id id)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	if (!parse(opt, line, &err))
 		fail_msg("\"%s\": %s", line, err.text);
@@ -37,7 +37,7 @@ static void parses(struct options *opt, const char *line, enum command_id id)
 static void refuses(const char *line, const char *message)
 {
 	struct options opt;
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	if (parse(&opt, line, &err))
 		fail_msg("\"%s\" was taken", line);

@@ -62,7 +62,7 @@ static void test_vectors_from_their_inputs(void **state)
 		const cJSON *inputs = member(vector, "inputs");
 		const char *kind = text_of(vector, "kind");
 		char words[MAX_WORDS][WORD], *list[MAX_WORDS];
-		struct error err = { "" };
+		struct error err = { .text = "" };
 		pte_t pte;
 		u32 n;
 
@@ -85,7 +85,7 @@ static void test_vectors_from_their_inputs(void **state)
 static void expect(const char *arch, const char *line, u64 want, const char *complaint)
 {
 	char copy[256], *words[MAX_WORDS];
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	pte_t pte = 0;
 	u32 nr = 0;
 

@@ -57,7 +57,7 @@ static struct scenario *load_exactly(const char *file, const char *bytes, size_t
 
 static struct scenario *load(const char *text)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	struct scenario *s = load_exactly("good.json", text, strlen(text), &err);
 
 	if (!s)
@@ -67,7 +67,7 @@ static struct scenario *load(const char *text)
 
 static void refuse(const char *text, const char *message)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	assert_null(load_exactly("bad.json", text, strlen(text), &err));
 	assert_string_equal(err.text, message);
@@ -79,7 +79,7 @@ static void test_bad(void **state)
 {
 	const char *name = *state;
 	char path[512], file[300], *bytes, *expected;
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	size_t len;
 
 	snprintf(path, sizeof(path), "%s/bad/%s.json", root(), name);
@@ -134,7 +134,7 @@ static void test_too_large(void **state)
 {
 	size_t len = JSON_MAX_BYTES + 1;
 	char *bytes = malloc(len);
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	(void)state;
 	assert_non_null(bytes);
@@ -151,7 +151,7 @@ static void test_too_large(void **state)
 /* A message is one line and cannot play tricks on a terminal, whatever the file holds. */
 static void test_message_is_one_line(void **state)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 	char key[1200] = "{\"";
 
 	(void)state;
@@ -199,7 +199,7 @@ static void test_mutations(void **state)
 
 		assert_non_null(copy);
 		for (size_t at = i % 7; at < b->len; at += 7) {
-			struct error err = { "" };
+			struct error err = { .text = "" };
 			struct scenario *s;
 
 			memcpy(copy, b->bytes, b->len);
@@ -439,7 +439,7 @@ static void test_no_swap(void **state)
 
 static void refuse_open(const char *arg, const char *message)
 {
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	assert_null(scenario_open(arg, &err));
 	assert_string_equal(err.text, message);
@@ -448,7 +448,7 @@ static void refuse_open(const char *arg, const char *message)
 static void test_open(void **state)
 {
 	char path[512];
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	(void)state;
 	refuse_open("swapout-64", "swapout-64: expected a bundled scenario "
@@ -476,7 +476,7 @@ static const char comparing[] =
 static void test_select_lanes(void **state)
 {
 	struct scenario *s = load(comparing);
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	(void)state;
 	assert_false(scenario_select_lanes(s, "arm64/batched,x86_64/bached", &err));
@@ -502,7 +502,7 @@ static void test_select_lanes(void **state)
 static void test_set_feature(void **state)
 {
 	struct scenario *s = load(comparing);
-	struct error err = { "" };
+	struct error err = { .text = "" };
 
 	(void)state;
 	assert_true(scenario_set_feature(s, "bbml3=on", &err));
