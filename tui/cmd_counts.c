@@ -76,19 +76,6 @@ static int column_width(const struct tally *t)
 #define LABEL_WIDTH 17
 #define RATIO_WIDTH 6
 
-static const char *ratio_text(u64 first, u64 second, char *buf, size_t size)
-{
-	if (first == second)
-		return first ? "=" : "";
-	if (!first)
-		return "new";
-	if (!second)
-		return "gone";
-	snprintf(buf, size, "%.*fx", first % second && first < 100 * second ? 2 : 0,
-		 (double)first / (double)second);
-	return buf;
-}
-
 /* A right-aligned cell; *blanks collects what is only written when something follows. */
 static void print_cell(int *blanks, int width, const char *text)
 {

@@ -118,7 +118,8 @@ static void print_text(const struct source *source, pte_t pte, const struct pain
 		       kind_texts[desc.kind], desc.offset, desc.type);
 	else
 		printf("  %s\n", kind_texts[desc.kind]);
-	field = source->arch->pte->fields(desc.kind, &nr);
+	field = source->arch->pte->fields[desc.kind].field;
+	nr = source->arch->pte->fields[desc.kind].nr;
 	for (u32 i = 0; i < nr; i++) {
 		u64 held = pte_field_value(&field[i], pte);
 
@@ -182,10 +183,9 @@ static void json_leaf(struct json_out *o, const struct pte_ops *ops, const struc
 static void json_fields(struct json_out *o, const struct pte_ops *ops, enum pte_kind kind,
 			pte_t pte)
 {
-	const struct pte_field *field;
-	u32 nr;
+	const struct pte_field *field = ops->fields[kind].field;
+	u32 nr = ops->fields[kind].nr;
 
-	field = ops->fields(kind, &nr);
 	json_array(o, "fields");
 	for (u32 i = 0; i < nr; i++) {
 		u64 held = pte_field_value(&field[i], pte);

@@ -174,3 +174,16 @@ const struct paint *paint(bool color)
 
 	return color ? &colored : &plain;
 }
+
+const char *ratio_text(u64 first, u64 second, char *buf, size_t size)
+{
+	if (first == second)
+		return first ? "=" : "";
+	if (!first)
+		return "new";
+	if (!second)
+		return "gone";
+	snprintf(buf, size, "%.*fx", first % second && first < 100 * second ? 2 : 0,
+		 (double)first / (double)second);
+	return buf;
+}

@@ -58,4 +58,7 @@ struct paint {
 };
 const struct paint *paint(bool color);
 
+/* first to second, as tables show it: "=" "3.90x" "gone" "new", "" if both are 0. May use buf. */
+const char *ratio_text(u64 first, u64 second, char *buf, size_t size);
+
 #endif

@@ -41,6 +41,7 @@ enum pte_kind {
 	PTE_MIGRATION,
 	PTE_DEVICE,
 	PTE_MARKER,
+	NR_PTE_KINDS
 };
 
 /* A raw entry taken apart. Fields that its kind does not have are zero. */
@@ -67,6 +68,13 @@ struct pte_field {
 	u8 hi, lo;
 	const char *text;	/* one line for a newcomer */
 };
+
+/* All bits of one kind of entry, 63 first. */
+struct pte_fields {
+	const struct pte_field *field;
+	u32 nr;
+};
+#define PTE_FIELDS(table) { (table), NR_OF(table) }
 
 struct pte_ops {
 	bool has_soft_dirty;
@@ -123,8 +131,7 @@ struct pte_ops {
 	void (*decode)(pte_t pte, const struct softleaf_types *types, struct pte_desc *desc);
 	/* The way back: reads the fields that this kind has, and type and offset of a softleaf. */
 	pte_t (*encode)(const struct pte_desc *desc);
-	/* Bits 63..0 of an entry of this kind, high first; *nr is set. */
-	const struct pte_field *(*fields)(enum pte_kind kind, u32 *nr);
+	struct pte_fields fields[NR_PTE_KINDS];	/* by enum pte_kind */
 };
 
 extern const struct pte_ops arm64_pte_ops;

@@ -373,8 +373,8 @@ static void test_fields_cover_all_bits(void **state)
 	(void)state;
 	for (u32 i = 0; i < NR_OF(all); i++) {
 		for (u32 kind = PTE_NONE; kind <= PTE_MARKER; kind++) {
-			u32 nr;
-			const struct pte_field *field = all[i]->fields((enum pte_kind)kind, &nr);
+			const struct pte_field *field = all[i]->fields[kind].field;
+			u32 nr = all[i]->fields[kind].nr;
 			u32 next = 64;
 
 			for (u32 n = 0; n < nr; n++) {

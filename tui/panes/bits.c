@@ -41,8 +41,8 @@ static u64 field_value(const struct pte_field *field, u64 pte)
 static void add_fields(const struct view *v, struct fields *fields, enum pte_kind kind, u64 now,
 		       u64 old)
 {
-	u32 nr;
-	const struct pte_field *field = v->ops->fields(kind, &nr);
+	const struct pte_field *field = v->ops->fields[kind].field;
+	u32 nr = v->ops->fields[kind].nr;
 
 	for (u32 pass = 0; pass < 2; pass++)
 		for (u32 i = 0; i < nr && fields->nr < MAX_FIELDS; i++) {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "out.h"
 #include "panes/panes.h"
 
 static const char *const names[NR_COUNTERS] = {
@@ -65,17 +66,6 @@ u32 telling_counters(const struct lane_set *set, enum counter *counter, u32 max)
 static u64 count_of(const struct lane_set *set, u32 i, enum counter counter)
 {
 	return app_cursor(set->app, set->lane[i])->live->count[counter];
-}
-
-/* As `folioscope counts` writes it. */
-static const char *ratio_text(u64 a, u64 b, char *buf, size_t size)
-{
-	if (a == b)
-		return a ? "=" : "";
-	if (!a || !b)
-		return a ? "gone" : "new";
-	snprintf(buf, size, "%.*fx", a % b && a < 100 * b ? 2 : 0, (double)a / (double)b);
-	return buf;
 }
 
 /* One of the two lanes may be ahead: only at the end of both it is the ratio. */

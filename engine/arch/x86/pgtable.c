@@ -319,26 +319,6 @@ static const struct pte_field none_fields[] = {
 	{ "-", 4, 0, "all zero: nothing is mapped" },
 };
 
-#define FIELDS(table) (*nr = NR_OF(table), (table))
-
-static const struct pte_field *fields(enum pte_kind kind, u32 *nr)
-{
-	switch (kind) {
-	case PTE_NONE:
-		return FIELDS(none_fields);
-	case PTE_PRESENT:
-		return FIELDS(page_fields);
-	case PTE_PROTNONE:
-		return FIELDS(protnone_fields);
-	case PTE_SWAP:
-		return FIELDS(swap_fields);
-	case PTE_MIGRATION:
-		return FIELDS(migration_fields);
-	default:
-		return FIELDS(softleaf_fields);
-	}
-}
-
 const struct pte_ops x86_pte_ops = {
 	.has_soft_dirty = true,
 	.has_cont = false,
@@ -385,5 +365,14 @@ const struct pte_ops x86_pte_ops = {
 	.swp_pfn_bits = SWP_PFN_BITS,
 	.decode = decode,
 	.encode = encode,
-	.fields = fields,
+	.fields = {
+		[PTE_NONE] = PTE_FIELDS(none_fields),
+		[PTE_PRESENT] = PTE_FIELDS(page_fields),
+		[PTE_PROTNONE] = PTE_FIELDS(protnone_fields),
+		[PTE_SWAP] = PTE_FIELDS(swap_fields),
+		[PTE_HWPOISON] = PTE_FIELDS(softleaf_fields),
+		[PTE_MIGRATION] = PTE_FIELDS(migration_fields),
+		[PTE_DEVICE] = PTE_FIELDS(softleaf_fields),
+		[PTE_MARKER] = PTE_FIELDS(softleaf_fields),
+	},
 };
