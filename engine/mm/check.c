@@ -88,6 +88,13 @@ static bool folio_is_free(const struct folio *folio)
 	return folio->refcount == 0 && !folio_flag(folio, PG_anon);
 }
 
+/* Out of the swap cache, whose references are dropped a moment later. */
+static bool leaves_swap_cache(const struct folio *folio, u32 held)
+{
+	return folio_flag(folio, PG_locked) && !folio_flag(folio, PG_swapcache) &&
+	       folio->refcount == held + folio_nr_pages(folio);
+}
+
 static bool check_folios(const struct machine *m, const struct tally *t, bool rest,
 			 struct violation *v)
 {
@@ -99,7 +106,8 @@ static bool check_folios(const struct machine *m, const struct tally *t, bool re
 
 		/* frozen: whoever froze it owns it */
 		if (folio->refcount &&
-		    (folio->refcount < held || (rest && folio->refcount != held)))
+		    (folio->refcount < held ||
+		     (rest && folio->refcount != held && !leaves_swap_cache(folio, held))))
 			FAIL(v, V1, ON_FOLIO, i, folio->refcount, held);
 		if (present > folio->mapcount || (rest && present != folio->mapcount))
 			FAIL(v, V2, ON_FOLIO, i, folio->mapcount, present);

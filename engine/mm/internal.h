@@ -199,6 +199,7 @@ __mirrored void __swap_cache_add_folio(struct machine *m, const struct folio *fo
 __mirrored void __swap_cache_do_add_folio(struct machine *m, const struct folio *folio, u32 slot);
 __mirrored void __swap_cache_del_folio(struct machine *m, const struct folio *folio);
 __mirrored void __swap_cache_do_del_folio(struct machine *m, const struct folio *folio);
+__mirrored void swap_cache_del_folio(struct machine *m, const struct folio *folio);
 
 /* --- mm/page_io.c --------------------------------------------------------- */
 

@@ -58,3 +58,16 @@ __mirrored void __swap_cache_del_folio(struct machine *m, const struct folio *fo
 	enter(m, EV___swap_cache_del_folio, folio->page, folio_nr_pages(folio));
 	__swap_cache_do_del_folio(m, folio);
 }
+
+/* mm/swap_state.c:swap_cache_del_folio: the cache's references go last */
+__mirrored void swap_cache_del_folio(struct machine *m, const struct folio *folio)
+{
+	const struct cluster *ci;
+
+	enter(m, EV_swap_cache_del_folio, folio->page, folio_nr_pages(folio));
+	ci = swap_cluster_lock(m, folio->swap);
+	__swap_cache_del_folio(m, folio);
+	swap_cluster_unlock(m, ci);
+	folio_ref_sub(m, folio, folio_nr_pages(folio));
+	step(m, EV_swap_cache_refs_dropped, folio->page, folio_nr_pages(folio));
+}

@@ -255,8 +255,6 @@ static bool folio_swapped(const struct machine *m, const struct folio *folio)
 /* mm/swapfile.c:folio_free_swap */
 __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio)
 {
-	const struct cluster *ci;
-
 	enter(m, EV_folio_free_swap, folio->page, 0);
 	if (!folio_flag(folio, PG_swapcache) || folio_flag(folio, PG_writeback))
 		return false;
@@ -264,10 +262,7 @@ __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio)
 		step(m, EV_swap_still_used, folio->page, 0);
 		return false;
 	}
-	ci = swap_cluster_lock(m, folio->swap);
-	__swap_cache_del_folio(m, folio);
-	swap_cluster_unlock(m, ci);
-	folio_ref_sub(m, folio, folio_nr_pages(folio));
+	swap_cache_del_folio(m, folio);
 	folio_set_flag(m, folio, PG_dirty);
 	step(m, EV_folio_dirty_set, folio->page, 0);
 	return true;
