@@ -39,7 +39,8 @@ static struct {
 	short pair[NR_STYLES];
 } term;
 
-static const int loop_signals[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH };
+static const int loop_signals[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2,
+				    SIGXCPU, SIGTSTP, SIGCONT, SIGWINCH };
 static const struct {
 	int number;
 	const char *name;
