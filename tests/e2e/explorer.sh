@@ -122,6 +122,8 @@ check "SIGTERM" signalled TERM
 check "after SIGTERM: terminal restored" restored 143
 check "SIGHUP" signalled HUP
 check "after SIGHUP: terminal restored" restored 129
+check "SIGUSR1" signalled USR1
+check "after SIGUSR1: terminal restored" restored 138
 check "crash" signalled SEGV
 check "after a crash: the stack on the shell's screen" until_ crash_report
 check "after a crash: terminal restored" restored 139
