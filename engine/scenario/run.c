@@ -102,12 +102,9 @@ static void fire(struct runner *r, enum event event, u32 page)
 	}
 }
 
-/* A look costs as much as the state is large: at every step of a small one, else between folios. */
-#define SMALL_STATE (16u << 10) /* words */
-
 static bool check_due(const struct runner *r, enum event event)
 {
-	return r->lane->m.s->words <= SMALL_STATE || event == EV_folio_free_queued ||
+	return r->lane->m.s->words <= CHECK_EACH_STEP_WORDS || event == EV_folio_free_queued ||
 	       event == EV_folio_kept || event == EV_op_end;
 }
 

@@ -48,6 +48,9 @@ u32 when_position(const struct lane *lane, const struct scn_when *when);
 /* The same for a `say`, which may be for other lanes only. */
 u32 say_position(const struct lane *lane, const struct scn_say *say);
 
+/* Checking costs as much as the state is large: above this, between folios only. */
+#define CHECK_EACH_STEP_WORDS (16u << 10)
+
 /* Run all lanes. check: the invariants after every step. False: the world or script cannot be. */
 bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
 		  struct error *err);

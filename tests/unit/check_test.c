@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Each invariant can fail: a sound world in the middle of reclaim, one thing wrong with
+ * it, and the invariant that has to notice.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "arch/tlb.h"
+#include "mm/check.h"
+#include "mm/internal.h"
+#include "scenario/run.h"
+
+#define FIRST_SLOT 512u
+#define BLOCK 16u
+
+static u32 first_pte(const struct machine *m)
+{
+	return va_pte(m->s, 0, 0x7f0000010000);
+}
+
+static void break_V1(struct machine *m)
+{
+	put(m, &m->folio[0].refcount, m->folio[0].refcount - 1);
+}
+
+static void break_V2(struct machine *m)
+{
+	put(m, &m->folio[0].refcount, m->folio[0].refcount - 1);
+	put(m, &m->folio[0].mapcount, m->folio[0].mapcount - 1);
+}
+
+/* A swap PTE whose slot was never counted; the mm is on the list, the page not exclusive. */
+static void put_swap_pte(struct machine *m, u32 page)
+{
+	put(m, &m->mm[0].on_mmlist, 1);
+	put(m, &m->page[page].anon_exclusive, 0);
+	for (u32 i = 0; i < BLOCK; i++)
+		put64(m, &m->pte[first_pte(m) + i],
+		      m->arch->pte->mknoncont(m->pte[first_pte(m) + i]));
+	put64(m, &m->pte[first_pte(m) + page], m->arch->pte->swp_entry(0, FIRST_SLOT + page));
+	put(m, &m->folio[0].mapcount, m->folio[0].mapcount - 1);
+	put(m, &m->folio[0].refcount, m->folio[0].refcount - 1);
+	put(m, &m->mm[0].anonpages, m->mm[0].anonpages - 1);
+	put(m, &m->mm[0].swapents, m->mm[0].swapents + 1);
+}
+
+static void break_V3(struct machine *m)
+{
+	put_swap_pte(m, 3);
+}
+
+static void break_V4(struct machine *m)
+{
+	put(m, &m->slot[FIRST_SLOT + 100].count, 1);
+}
+
+static void break_V5(struct machine *m)
+{
+	put(m, &m->device[0].inuse, m->device[0].inuse + 1);
+}
+
+static void break_V6(struct machine *m)
+{
+	put(m, &m->mm[0].anonpages, m->mm[0].anonpages - 1);
+}
+
+/* Everything unmapped and written, but one CPU was never told. */
+static void forget_all_mappings(struct machine *m)
+{
+	for (u32 i = 0; i < BLOCK; i++)
+		put64(m, &m->pte[first_pte(m) + i], 0);
+	put(m, &m->folio[0].refcount, m->folio[0].refcount - BLOCK);
+	put(m, &m->folio[0].mapcount, 0);
+	put(m, &m->mm[0].anonpages, 0);
+}
+
+static void break_V7(struct machine *m)
+{
+	forget_all_mappings(m);
+	folio_clear_flag(m, m->folio, PG_dirty);
+}
+
+static void break_V8(struct machine *m)
+{
+	forget_all_mappings(m);
+	for (u32 i = 0; i < BLOCK; i++)
+		put(m, &m->slot[FIRST_SLOT + i].kind, SLOT_BAD);
+	put(m, &m->device[0].inuse, 0);
+	put(m, &m->folio[0].flags, 0);
+	put(m, &m->folio[0].swap, NONE);
+	put(m, &m->folio[0].refcount, 0);
+}
+
+static void break_V9(struct machine *m)
+{
+	put_swap_pte(m, 3);
+	put(m, &m->slot[FIRST_SLOT + 3].count, 1);
+	put(m, &m->page[3].anon_exclusive, 1);
+}
+
+static void break_V11(struct machine *m)
+{
+	put(m, &m->task->folio, 0);
+	put(m, &m->task->walk_pte, first_pte(m));
+	folio_clear_flag(m, m->folio, PG_swapbacked);
+}
+
+static void break_V12(struct machine *m)
+{
+	put(m, &m->page[3].anon_exclusive, 0);
+}
+
+static void break_V15(struct machine *m)
+{
+	put(m, &m->task->folio, 0);
+	put(m, &m->task->walk_pte, first_pte(m));
+	put(m, &m->task->nr_pages, PTRS_PER_PTE);
+}
+
+static void break_V16(struct machine *m)
+{
+	put_swap_pte(m, 3);
+	put(m, &m->slot[FIRST_SLOT + 3].count, 1);
+	put(m, &m->mm[0].on_mmlist, 0);
+}
+
+static void break_V17(struct machine *m)
+{
+	u32 pte = first_pte(m) + 3;
+
+	put64(m, &m->pte[pte], m->arch->pte->mknoncont(m->pte[pte]));
+}
+
+static void break_V19(struct machine *m)
+{
+	tlb_fill(m, 0, first_pte(m));
+	put(m, &m->cpu[0].nr_tlb, 2);
+	put64(m, &m->tlb[1].va, m->tlb[0].va + PAGE_SIZE);
+	put(m, &m->tlb[1].mm, 0);
+	put(m, &m->tlb[1].pfn, m->tlb[0].pfn + 1);
+	put(m, &m->tlb[1].span, m->tlb[0].span == 1 ? BLOCK : 1);
+	if (m->tlb[0].span == 1)
+		put64(m, &m->tlb[1].va, m->tlb[0].va);
+}
+
+static const struct fault {
+	enum invariant invariant;
+	void (*inflict)(struct machine *m);
+} faults[] = {
+#define INVARIANT(id, text) { INVARIANT_##id, break_##id },
+#include "mm/invariants.def"
+#undef INVARIANT
+};
+
+static void test_fault(void **state)
+{
+	const struct fault *fault = *state;
+	struct error err;
+	struct scenario *s = scenario_open("unmap-64k", &err);
+
+	assert_non_null(s);
+	for (u32 i = 0; i < s->nr_lanes; i++) {
+		struct violation v = { .invariant = NR_INVARIANTS };
+		struct machine m;
+		u32 *words, *scratch;
+
+		assert_true(world_build(s, &s->lanes[i], &m, &words, &err));
+		if (fault->invariant == INVARIANT_V17 && !m.arch->pte->has_cont) {
+			free(words);
+			continue;
+		}
+		scratch = calloc(check_scratch_words(m.s), sizeof(*scratch));
+		assert_true(check_invariants(&m, scratch, &v));
+		fault->inflict(&m);
+		assert_false(check_invariants(&m, scratch, &v));
+		assert_string_equal(invariants[v.invariant].name,
+				    invariants[fault->invariant].name);
+		free(scratch);
+		free(words);
+	}
+	scenario_free(s);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[NR_OF(faults)];
+
+	for (u32 i = 0; i < NR_OF(faults); i++)
+		tests[i] = (struct CMUnitTest){ .name = invariants[faults[i].invariant].name,
+						.test_func = test_fault,
+						.initial_state = (void *)(uintptr_t)&faults[i] };
+	return _cmocka_run_group_tests("invariants", tests, NR_OF(faults), NULL, NULL);
+}
