@@ -111,12 +111,24 @@ enum ttu_flags {
 	TTU_BATCH_FLUSH = 2,
 };
 
+/* include/linux/rmap.h: what to do in each VMA that may map the folio. */
+struct rmap_walk_control {
+	/* False: look at no further VMA. */
+	bool (*rmap_one)(struct machine *m, const struct folio *folio, const struct vma *vma,
+			 void *arg);
+	bool (*done)(const struct folio *folio);	/* NULL: never before the last VMA */
+	void *arg;
+};
+
 __mirrored void try_to_unmap(struct machine *m, const struct folio *folio, u32 flags);
-__mirrored void rmap_walk(struct machine *m, const struct folio *folio, u32 flags);
-__mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio, u32 flags);
+__mirrored void rmap_walk(struct machine *m, const struct folio *folio,
+			  const struct rmap_walk_control *rwc);
+__mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
+			       const struct rmap_walk_control *rwc);
 __mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *folio);
+/* arg: enum ttu_flags */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
-				 const struct vma *vma, u32 flags);
+				 const struct vma *vma, void *arg);
 __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *folio,
 				     const struct page_vma_mapped_walk *pvmw, pte_t pteval);
 __mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio,
@@ -130,9 +142,21 @@ __mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteva
 __mirrored void try_to_unmap_flush(struct machine *m);
 __mirrored void try_to_unmap_flush_dirty(struct machine *m);
 __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm);
-/* Was it accessed through this VMA? Clears the accessed bits. */
+/*
+ * The walk met a PTE of a locked VMA, the seen-th. All of the folio's PTEs must have been
+ * seen under one page-table lock before it may be marked mlocked. False: look on.
+ */
+bool mlock_missed_folio(struct machine *m, const struct folio *folio, u32 seen);
+
+/* mm/rmap.c:struct folio_referenced_arg */
+struct folio_referenced_arg {
+	u32 mapcount;		/* mappings not yet looked at */
+	u32 referenced;		/* VMAs in which the folio was accessed */
+	bool locked;		/* one of its VMAs is */
+};
+/* Was it accessed through this VMA? Clears the accessed bits. arg: the above. */
 __mirrored bool folio_referenced_one(struct machine *m, const struct folio *folio,
-				     const struct vma *vma);
+				     const struct vma *vma, void *arg);
 
 /* --- mm/internal.h -------------------------------------------------------- */
 

@@ -313,11 +313,7 @@ static void walk_skip(struct machine *m, u32 nr)
 	step(m, EV_walk_skipped, NONE, nr);
 }
 
-/*
- * The walk met a PTE of a locked VMA: nothing is unmapped. All of the folio's PTEs must
- * have been seen under one page-table lock before it may be marked. False: look on.
- */
-static bool mlock_missed_folio(struct machine *m, const struct folio *folio, u32 seen)
+bool mlock_missed_folio(struct machine *m, const struct folio *folio, u32 seen)
 {
 	step(m, EV_vma_locked, m->task->page, seen);
 	if (seen != folio_nr_pages(folio))
@@ -331,10 +327,11 @@ static bool mlock_missed_folio(struct machine *m, const struct folio *folio, u32
 
 /* mm/rmap.c:try_to_unmap_one */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
-				 const struct vma *vma, u32 flags)
+				 const struct vma *vma, void *arg)
 {
 	const struct page_vma_mapped_walk pvmw = { .folio = folio, .vma = vma };
 	const struct task *task = m->task;
+	const u32 flags = *(const u32 *)arg; /* enum ttu_flags */
 	u32 page, nr_pages, done, locked = 0;
 	pte_t pteval;
 
@@ -380,8 +377,9 @@ __mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *
 	enter(m, EV_folio_lock_anon_vma_read, folio->page, 0);
 }
 
-/* mm/rmap.c:rmap_walk_anon, for try_to_unmap */
-__mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio, u32 flags)
+/* mm/rmap.c:rmap_walk_anon */
+__mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
+			       const struct rmap_walk_control *rwc)
 {
 	enter(m, EV_rmap_walk_anon, folio->page, 0);
 	folio_lock_anon_vma_read(m, folio);
@@ -393,23 +391,36 @@ __mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio, u32
 		    vma->pgoff >= folio->index + folio_nr_pages(folio))
 			continue;
 		step(m, EV_rmap_vma, folio->page, i);
-		if (!try_to_unmap_one(m, folio, vma, flags) || !folio_mapped(folio))
+		if (!rwc->rmap_one(m, folio, vma, rwc->arg) || (rwc->done && rwc->done(folio)))
 			break;
 	}
 }
 
 /* mm/rmap.c:rmap_walk */
-__mirrored void rmap_walk(struct machine *m, const struct folio *folio, u32 flags)
+__mirrored void rmap_walk(struct machine *m, const struct folio *folio,
+			  const struct rmap_walk_control *rwc)
 {
 	enter(m, EV_rmap_walk, folio->page, 0);
-	rmap_walk_anon(m, folio, flags);
+	rmap_walk_anon(m, folio, rwc);
+}
+
+/* mm/rmap.c:folio_not_mapped */
+static bool folio_not_mapped(const struct folio *folio)
+{
+	return !folio_mapped(folio);
 }
 
 /* mm/rmap.c:try_to_unmap */
 __mirrored void try_to_unmap(struct machine *m, const struct folio *folio, u32 flags)
 {
+	const struct rmap_walk_control rwc = {
+		.rmap_one = try_to_unmap_one,
+		.done = folio_not_mapped,
+		.arg = &flags,
+	};
+
 	enter(m, EV_try_to_unmap, folio->page, 0);
-	rmap_walk(m, folio, flags);
+	rmap_walk(m, folio, &rwc);
 	put(m, &m->task->page, NONE);
 	step(m, folio_mapped(folio) ? EV_still_mapped : EV_unmapped, folio->page, 0);
 }

@@ -16,21 +16,32 @@ static u32 run_length(struct machine *m, const struct page_vma_mapped_walk *pvmw
 				     (u32)((end - address) >> PAGE_SHIFT), 0);
 }
 
-/* mm/rmap.c:folio_referenced_one; reduced: no MGLRU, no mlock, no exiting process */
+/* mm/rmap.c:folio_referenced_one; reduced: no MGLRU, no exiting process */
 __mirrored bool folio_referenced_one(struct machine *m, const struct folio *folio,
-				     const struct vma *vma)
+				     const struct vma *vma, void *arg)
 {
 	const struct page_vma_mapped_walk pvmw = { .folio = folio, .vma = vma };
 	const struct task *task = m->task;
+	struct folio_referenced_arg *pra = arg;
 	bool referenced = false;
 	u32 nr, ptes = 0;
 
 	enter(m, EV_folio_referenced_one, folio->page, folio_nr_pages(folio));
 	page_vma_mapped_walk_start(m, &pvmw, 0);
 	while (page_vma_mapped_walk(m, &pvmw)) {
+		if (vma->flags & VM_LOCKED) {
+			pra->mapcount--;
+			if (!mlock_missed_folio(m, folio, ++ptes) ||
+			    task->walk_flags & PVMW_PGTABLE_CROSSED)
+				continue;
+			page_vma_mapped_walk_done(m);
+			pra->locked = true;
+			return false;
+		}
 		nr = run_length(m, &pvmw);
 		referenced |= m->arch->clear_flush_young_ptes(m, task->walk_pte, nr);
 		ptes += nr;
+		pra->mapcount -= nr;
 		if (ptes == folio_nr_pages(folio)) {
 			page_vma_mapped_walk_done(m);
 			break;
@@ -38,5 +49,6 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 		put(m, &task->walk_pte, task->walk_pte + nr - 1);
 		put64(m, &task->walk_address, task->walk_address + (nr - 1) * PAGE_SIZE);
 	}
-	return referenced;
+	pra->referenced += referenced;
+	return pra->mapcount > 0;
 }

@@ -108,8 +108,11 @@ static void run_fold(struct machine *m, const struct primitive *p)
 
 static void run_referenced(struct machine *m, const struct primitive *p)
 {
+	struct folio_referenced_arg pra = { .mapcount = m->folio->mapcount };
+
 	(void)p;
-	assert_true(folio_referenced_one(m, m->folio, m->vma));
+	folio_referenced_one(m, m->folio, m->vma, &pra);
+	assert_int_equal(pra.referenced, 1);
 }
 
 /* The unmap loop of 7.3 for a lazyfree folio: runs are cleared, nothing is written back. */
