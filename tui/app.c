@@ -29,14 +29,10 @@ static bool index_pages(struct app *app)
 		return false;
 	for (u32 i = 0; i < nr_ptes; i++) {
 		pte_t pte = *state_pte(s, i);
-		u32 folio = ops->present(pte) ? pfn_folio(s, ops->pfn(pte)) : NONE;
-		const struct folio *f;
 
-		app->pte_page[i] = NONE;
-		if (folio == NONE)
+		app->pte_page[i] = ops->present(pte) ? pfn_page(s, ops->pfn(pte)) : NONE;
+		if (app->pte_page[i] == NONE)
 			continue;
-		f = state_folio(s, folio);
-		app->pte_page[i] = f->page + (u32)(ops->pfn(pte) - f->pfn);
 		app->page_ptes[app->pte_page[i] + 2]++;
 	}
 	for (u32 i = 0; i < nr_pages; i++)

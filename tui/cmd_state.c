@@ -192,7 +192,8 @@ static void print_json(const struct moment *at)
 	write_step(&o, at);
 	json_array(&o, "folios");
 	for (u32 i = 0; i < s->nr[ARRAY_FOLIO]; i++)
-		write_folio(&o, at, i);
+		if (folio_exists(s, i))
+			write_folio(&o, at, i);
 	json_close(&o);
 	json_array(&o, "mms");
 	for (u32 i = 0; i < s->nr[ARRAY_MM]; i++)

@@ -33,7 +33,7 @@ static void page_text(const struct app *app, char *buf, size_t size)
 	if (!app->tick || g.folio >= s->nr[ARRAY_FOLIO])
 		return;
 	f = state_folio(s, g.folio);
-	if (s->nr[ARRAY_FOLIO] > 1)
+	if (s->nr_placed > 1)
 		snprintf(buf, size, "folio %.16s  ",
 			 app->names.folio(app->names.ctx, g.folio, name));
 	len = strlen(buf);

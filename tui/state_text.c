@@ -295,7 +295,8 @@ void print_state_text(const struct moment *at)
 	print_step(at);
 	putchar('\n');
 	for (u32 i = 0; i < s->nr[ARRAY_FOLIO]; i++)
-		print_folio(at, i);
+		if (folio_exists(s, i))
+			print_folio(at, i);
 	for (u32 i = 0; i < s->nr[ARRAY_MM]; i++)
 		print_mm(at, i);
 	for (u32 i = 0; i < s->nr[ARRAY_TABLE]; i++)

@@ -37,14 +37,10 @@ static u32 swap_page(const struct machine *m, u32 type, u64 offset)
 u32 pte_page(const struct machine *m, pte_t val)
 {
 	const struct pte_ops *ops = m->arch->pte;
-	u64 pfn;
-	u32 folio;
 
 	if (ops->none(val))
 		return m->task->page;
 	if (!ops->present(val))
 		return swap_page(m, ops->swp_type(val), ops->swp_offset(val));
-	pfn = ops->pfn(val);
-	folio = pfn_folio(m->s, pfn);
-	return folio == NONE ? NONE : m->folio[folio].page + (u32)(pfn - m->folio[folio].pfn);
+	return pfn_page(m->s, ops->pfn(val));
 }

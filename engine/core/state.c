@@ -37,10 +37,10 @@ const void *state_array(const struct mm_state *s, enum state_array array)
 	return (const u32 *)(const void *)s + s->at[array];
 }
 
-/* folio[] is sorted by pfn and page[] follows it: two binary searches of one shape */
+/* The last placed folio that does not begin behind key: a page frame, or an index of page[]. */
 static u32 last_not_above(const struct mm_state *s, u64 key, bool by_pfn)
 {
-	u32 low = 0, high = s->nr[ARRAY_FOLIO];
+	u32 low = 0, high = s->nr_placed;
 
 	while (low < high) {
 		u32 mid = low + (high - low) / 2;
@@ -54,18 +54,35 @@ static u32 last_not_above(const struct mm_state *s, u64 key, bool by_pfn)
 	return low - 1; /* NONE when low is 0 */
 }
 
-u32 pfn_folio(const struct mm_state *s, u64 pfn)
+u32 pfn_page(const struct mm_state *s, u64 pfn)
 {
-	u32 i = last_not_above(s, pfn, true);
+	u32 i = last_not_above(s, pfn, true), end;
+	u64 page;
 
-	if (i == NONE || pfn - state_folio(s, i)->pfn >= folio_nr_pages(state_folio(s, i)))
+	if (i == NONE)
 		return NONE;
-	return i;
+	end = i + 1 < s->nr_placed ? state_folio(s, i + 1)->page : s->nr[ARRAY_PAGE];
+	page = state_folio(s, i)->page + (pfn - state_folio(s, i)->pfn);
+	return page < end ? (u32)page : NONE;
 }
 
-u32 page_folio(const struct mm_state *s, u32 page)
+u32 pfn_folio(const struct mm_state *s, u64 pfn)
+{
+	return page_folio(s, pfn_page(s, pfn));
+}
+
+u32 page_placed_folio(const struct mm_state *s, u32 page)
 {
 	return page < s->nr[ARRAY_PAGE] ? last_not_above(s, page, false) : NONE;
+}
+
+u32 page_own_folio(const struct mm_state *s, u32 page)
+{
+	u32 placed = page_placed_folio(s, page);
+
+	if (state_folio(s, placed)->page == page)
+		return placed;
+	return s->nr_placed + page - placed - 1;
 }
 
 u32 va_vma(const struct mm_state *s, u32 mm, u64 va)

@@ -65,6 +65,7 @@ struct folio {
 struct page {
 	u32 mapcount;		/* PTE mappings of this page */
 	u32 anon_exclusive;	/* PageAnonExclusive() */
+	u32 folio;		/* that it is part of; the kernel's compound_head() */
 };
 
 /* include/linux/mm_types.h:struct mm_struct */
@@ -216,6 +217,13 @@ struct mm_state {
 	u32 nr[NR_ARRAYS];	/* elements */
 	u32 at[NR_ARRAYS];	/* word of the first */
 
+	/*
+	 * folio[] begins with the folios that the world placed, sorted by pfn, and page[]
+	 * follows their order. Behind them one entry stands ready for each tail page: when
+	 * its folio is split it is a folio of its own.
+	 */
+	u32 nr_placed;
+
 	u32 cpu;		/* whose task runs */
 	u32 op;			/* script operation under way, counted from 0 */
 	struct list list[NR_LISTS];
@@ -270,10 +278,28 @@ static inline bool folio_isolated(const struct folio *folio)
 	return folio_flag(folio, PG_isolated);
 }
 
+/* The page of a page frame, in page[], or NONE. */
+u32 pfn_page(const struct mm_state *s, u64 pfn);
 /* The folio that holds a page frame, or NONE. */
 u32 pfn_folio(const struct mm_state *s, u64 pfn);
-/* The folio that page[page] belongs to. */
-u32 page_folio(const struct mm_state *s, u32 page);
+
+/* The folio that page[page] belongs to now. */
+static inline u32 page_folio(const struct mm_state *s, u32 page)
+{
+	return page < s->nr[ARRAY_PAGE] ? state_page(s, page)->folio : NONE;
+}
+
+/* The folio that the world placed it in, split or not. */
+u32 page_placed_folio(const struct mm_state *s, u32 page);
+/* The entry of folio[] for a page that a split makes a folio of its own. */
+u32 page_own_folio(const struct mm_state *s, u32 page);
+
+/* Or does its entry of folio[] stand ready for a tail page? */
+static inline bool folio_exists(const struct mm_state *s, u32 folio)
+{
+	return state_page(s, state_folio(s, folio)->page)->folio == folio;
+}
+
 /* The index in pte[] of an address of an mm, or NONE where it has no page table. */
 u32 va_pte(const struct mm_state *s, u32 mm, u64 va);
 /* The VMA of an mm that holds an address, or NONE. */

@@ -104,6 +104,8 @@ static bool check_folios(const struct machine *m, const struct tally *t, bool re
 		u32 held = folio->mapcount + cache + folio_isolated(folio) + folio->gup;
 		u32 present = t->folio[i];
 
+		if (!folio_exists(m->s, i))
+			continue;
 		/* frozen: whoever froze it owns it */
 		if (folio->refcount &&
 		    (folio->refcount < held ||
@@ -183,7 +185,7 @@ static bool check_pte_entry(const struct machine *m, u32 i, struct violation *v)
 		folio = pfn_folio(m->s, ops->pfn(pte));
 		if (folio == NONE)
 			return true;
-		page = m->folio[folio].page + (u32)(ops->pfn(pte) - m->folio[folio].pfn);
+		page = pfn_page(m->s, ops->pfn(pte));
 		if (ops->write(pte) && folio_flag(m->folio + folio, PG_anon) &&
 		    !m->page[page].anon_exclusive)
 			FAIL(v, V12, ON_PTE, i, pte, 0);

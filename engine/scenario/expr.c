@@ -133,13 +133,13 @@ static bool take(struct parser *p, char c)
 	return true;
 }
 
-/* The word at p, in buf; "" if there is none. */
+/* The word at p, in buf; "" if there is none. "A.3" is one word. */
 static const char *peek_word(struct parser *p, char *buf, size_t size)
 {
 	size_t len = 0;
 
 	skip_space(p);
-	while (is_word(p->p[len]))
+	while (is_word(p->p[len]) || (len && p->p[len] == '.' && is_digit(p->p[len + 1])))
 		len++;
 	len = len < size ? len : size - 1;
 	memcpy(buf, p->p, len);
@@ -167,14 +167,25 @@ static u32 new_node(struct parser *p, struct node node)
 	return p->e->nr++;
 }
 
-/* "A" or, in a group, "A3" */
+/* ".3": the page of the folio, moved past it; without one, page 0. */
+static bool take_page(const char **text, const struct scn_folio *folio, u64 *page)
+{
+	*page = 0;
+	if (**text != '.')
+		return true;
+	++*text;
+	return (**text != '0' || !(*text)[1]) && parse_number(text, page) &&
+	       *page < 1u << folio->order;
+}
+
+/* "A" or, in a group, "A3"; "A.7": what a split made of its page 7 */
 static bool find_folio(const struct scenario *s, const char *word, s64 *pfn, u32 *group)
 {
 	for (u32 i = 0; i < s->nr_folios; i++) {
 		const struct scn_folio *folio = &s->folios[i];
 		size_t len = strlen(folio->id);
 		const char *digits = word + len;
-		u64 k = 0;
+		u64 k = 0, page;
 
 		if (strncmp(word, folio->id, len) != 0)
 			continue;
@@ -183,9 +194,9 @@ static bool find_folio(const struct scenario *s, const char *word, s64 *pfn, u32
 		if (folio->count > 1 && ((*digits == '0' && digits[1]) || !is_digit(*digits) ||
 					 !parse_number(&digits, &k)))
 			continue;
-		if (*digits || k >= folio->count)
+		if (!take_page(&digits, folio, &page) || *digits || k >= folio->count)
 			continue;
-		*pfn = folio->pfn + (s64)(k << folio->order);
+		*pfn = folio->pfn + (s64)((k << folio->order) + page);
 		return true;
 	}
 	return false;

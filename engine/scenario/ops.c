@@ -46,13 +46,6 @@ static void op_end_writeback(struct machine *m, const struct scn_op *op)
 	folio_end_writeback(m, m->folio + op->folio);
 }
 
-static u32 pfn_page(const struct machine *m, u64 pfn)
-{
-	u32 folio = pfn_folio(m->s, pfn);
-
-	return folio == NONE ? NONE : m->folio[folio].page + (u32)(pfn - m->folio[folio].pfn);
-}
-
 /*
  * A CPU uses an address. Through a dirty translation a store touches no page table; a
  * clean one must first set the entry dirty, and faults if the entry is gone.
@@ -67,7 +60,7 @@ static void cpu_access(struct machine *m, u32 cpu, u32 mm, u64 va, bool write)
 	if (entry != NONE && (!write || (m->tlb[entry].flags & can_store) == can_store)) {
 		u64 behind = (va - m->tlb[entry].va) >> PAGE_SHIFT;
 
-		step(m, EV_cpu_access, pfn_page(m, m->tlb[entry].pfn + behind), cpu);
+		step(m, EV_cpu_access, pfn_page(m->s, m->tlb[entry].pfn + behind), cpu);
 		return;
 	}
 	val = pte == NONE ? 0 : m->pte[pte];

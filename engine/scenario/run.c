@@ -33,7 +33,7 @@ bool when_matches(const struct scenario *scenario, const struct mm_state *s,
 		return false;
 	if (when->page == NONE && when->folio == NONE)
 		return true;
-	folio = page_folio(s, page);
+	folio = page_placed_folio(s, page);
 	if (folio == NONE)
 		return false;
 	if (when->page != NONE && page - state_folio(s, folio)->page != when->page)
@@ -293,29 +293,40 @@ void run_free(struct run *run)
 	*run = (struct run){ 0 };
 }
 
+static const char *write_name(const struct scn_folio *spec, u32 k, u32 page, char *buf)
+{
+	u32 n;
+
+	if (spec->count == 1)
+		n = (u32)snprintf(buf, 32, "%.20s", spec->id);
+	else
+		n = (u32)snprintf(buf, 32, "%.20s%u", spec->id, k);
+	if (page)
+		snprintf(buf + n, 32 - n, ".%u", page);
+	return buf;
+}
+
 const char *folio_name(const struct scenario *s, u32 folio, char *buf)
 {
-	const struct scn_folio *spec;
-	u32 low = 0, high = s->nr_folios;
+	u32 placed = 0, tail;
 
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
+	for (u32 i = 0; i < s->nr_folios; i++) {
+		const struct scn_folio *spec = &s->folios[s->by_pfn[i]];
 
-		if (s->folios[s->by_pfn[mid]].state <= folio)
-			low = mid + 1;
-		else
-			high = mid;
+		if (folio - spec->state < spec->count)
+			return write_name(spec, folio - spec->state, 0, buf);
+		placed += spec->count;
 	}
-	if (low == 0)
-		return "?";
-	spec = &s->folios[s->by_pfn[low - 1]];
-	if (folio - spec->state >= spec->count)
-		return "?";
-	if (spec->count == 1)
-		snprintf(buf, 32, "%.31s", spec->id);
-	else
-		snprintf(buf, 32, "%.20s%u", spec->id, folio - spec->state);
-	return buf;
+	tail = folio - placed;
+	for (u32 i = 0; i < s->nr_folios; i++) {
+		const struct scn_folio *spec = &s->folios[s->by_pfn[i]];
+		u32 each = (1u << spec->order) - 1;
+
+		if (tail < spec->count * each)
+			return write_name(spec, tail / each, tail % each + 1, buf);
+		tail -= spec->count * each;
+	}
+	return "?";
 }
 
 static bool parse_moment(const char *text, u32 end, u32 *pos)

@@ -49,7 +49,7 @@ u32 when_position(const struct lane *lane, const struct scn_when *when);
 u32 say_position(const struct lane *lane, const struct scn_say *say);
 
 /* Checking costs as much as the state is large: above this, between folios only. */
-#define CHECK_EACH_STEP_WORDS (16u << 10)
+#define CHECK_EACH_STEP_WORDS (32u << 10)
 
 /* Run all lanes. check: the invariants after every step. False: the world or script cannot be. */
 bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
@@ -67,7 +67,10 @@ struct verdict {
  */
 u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx);
 
-/* The scenario's name of a folio of the state: "A", or "A3" in a group. buf holds 32 bytes. */
+/*
+ * The scenario's name of a folio of the state: "A", or "A3" in a group; "A.7" is what a split
+ * made of page 7 of A. buf holds 32 bytes.
+ */
 const char *folio_name(const struct scenario *s, u32 folio, char *buf);
 
 /*

@@ -186,9 +186,10 @@ static void set_shape(const struct builder *b, struct mm_state *shape)
 	shape->nr[ARRAY_DEVICE] = s->nr_devices;
 	shape->nr[ARRAY_TLB] = s->cpus * s->tlb_entries;
 	for (u32 i = 0; i < s->nr_folios; i++) {
-		shape->nr[ARRAY_FOLIO] += s->folios[i].count;
+		shape->nr_placed += s->folios[i].count;
 		shape->nr[ARRAY_PAGE] += s->folios[i].count << s->folios[i].order;
 	}
+	shape->nr[ARRAY_FOLIO] = shape->nr[ARRAY_PAGE];
 	for (u32 i = 0; i < s->nr_devices; i++) {
 		shape->nr[ARRAY_SLOT] += s->devices[i].slots;
 		shape->nr[ARRAY_CLUSTER] += s->devices[i].slots / SWAPFILE_CLUSTER;
@@ -270,19 +271,38 @@ static void use_slot(struct builder *b, u32 slot, u32 order, u32 kind)
 	slot_at(b, slot)->kind = kind;
 }
 
+static struct folio no_folio(u32 pfn, u32 page)
+{
+	return (struct folio){ .pfn = pfn,
+			       .page = page,
+			       .swap = NONE,
+			       .anon_vma = NONE,
+			       .list = NONE,
+			       .next = NONE,
+			       .prev = NONE };
+}
+
+/* Entries of folio[] that stand ready for the tail pages. */
+static void place_tails(struct builder *b)
+{
+	for (u32 page = 0; page < b->state->nr[ARRAY_PAGE]; page++) {
+		u32 placed = page_placed_folio(b->state, page);
+		const struct folio *folio = folio_at(b, placed);
+
+		page_at(b, page)->folio = placed;
+		if (page != folio->page)
+			*folio_at(b, page_own_folio(b->state, page)) =
+				no_folio(folio->pfn + page - folio->page, page);
+	}
+}
+
 static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, u32 k, u32 page)
 {
 	struct folio *folio = folio_at(b, i);
 	u32 nr = 1u << spec->order;
 
-	*folio = (struct folio){ .pfn = spec->pfn + k * nr,
-				 .order = spec->order,
-				 .page = page,
-				 .swap = NONE,
-				 .anon_vma = NONE,
-				 .list = NONE,
-				 .next = NONE,
-				 .prev = NONE };
+	*folio = no_folio(spec->pfn + k * nr, page);
+	folio->order = spec->order;
 	folio->flags = spec->flags | 1u << PG_anon | 1u << PG_swapbacked | 1u << PG_uptodate |
 		       (u32)spec->zero_filled << PG_zero_filled;
 	folio->pincount = spec->pins;
@@ -348,6 +368,7 @@ static bool place_folios(struct builder *b, struct error *err)
 		end = spec->pfn + ((u64)spec->count << spec->order);
 		last = spec;
 	}
+	place_tails(b);
 	return true;
 }
 

@@ -34,6 +34,7 @@ struct world world_new(const struct arch *arch, u32 features, u32 order, u32 fir
 	shape.nr[ARRAY_MM] = 2;
 	shape.nr[ARRAY_VMA] = 1;
 	shape.nr[ARRAY_FOLIO] = 1;
+	shape.nr_placed = 1;
 	shape.nr[ARRAY_PAGE] = 1u << order;
 	shape.nr[ARRAY_TABLE] = 1;
 	shape.nr[ARRAY_PTE] = PTRS_PER_PTE;

@@ -561,7 +561,9 @@ static void test_folio_names(void **state)
 		"{\"id\": \"C\", \"pfn\": \"0x3000\"},"
 		"{\"id\": \"B\", \"pfn\": \"0x2000\", \"order\": 2, \"count\": 3},"
 		"{\"id\": \"A\", \"pfn\": \"0x1000\"}]}, " FLUSH "}";
-	static const char *const want[] = { "A", "B0", "B1", "B2", "C", "?" };
+	static const char *const want[] = { "A", "B0", "B1", "B2", "C", "B0.1", "B0.2",
+					    "B0.3", "B1.1", "B1.2", "B1.3", "B2.1", "B2.2",
+					    "B2.3", "?" };
 	struct scenario *s = load(file);
 	char name[32];
 

@@ -24,6 +24,7 @@ static void place(struct machine *m)
 	put(m, &m->folio[0].mapcount, 4);
 	put(m, &m->folio[1].pfn, 0x104);
 	put(m, &m->folio[1].page, 4);
+	put(m, &m->page[4].folio, 1);
 	put64(m, &m->vma[0].start, 0x200000);
 	put64(m, &m->vma[0].end, 0x400000);
 	put64(m, &m->table[0].va, 0x200000);
@@ -39,7 +40,7 @@ static void place(struct machine *m)
 
 void toy_open(struct toy *toy)
 {
-	struct mm_state shape = { .nr_tlb = 8, .nr = {
+	struct mm_state shape = { .nr_tlb = 8, .nr_placed = 2, .nr = {
 		[ARRAY_CPU] = 2, [ARRAY_TASK] = 2, [ARRAY_MM] = 1, [ARRAY_VMA] = 1,
 		[ARRAY_FOLIO] = 2, [ARRAY_PAGE] = 5, [ARRAY_TABLE] = 1, [ARRAY_PTE] = 512,
 		[ARRAY_DEVICE] = 1, [ARRAY_CLUSTER] = 1, [ARRAY_SLOT] = 512, [ARRAY_TLB] = 16,

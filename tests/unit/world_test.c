@@ -84,13 +84,52 @@ static void test_refused(void **state)
 	scenario_free(s);
 }
 
+/* Pages and folios by page frame: in groups, behind a gap, and ready to be split. */
+static void test_lookups(void **state)
+{
+	static const char text[] =
+		"{\"$schema\": \"scenario-1.json\", \"title\": \"t\", \"world\": {\"folios\": ["
+		"{\"id\": \"B\", \"pfn\": \"0x2000\", \"order\": 2, \"count\": 2},"
+		"{\"id\": \"A\", \"pfn\": \"0x1000\", \"order\": 1}]},"
+		"\"script\": [{\"do\": \"try_to_unmap_flush\"}]}";
+	struct error err;
+	struct scenario *s = scenario_load("w", text, strlen(text), &err);
+	const struct mm_state *m;
+	struct run run;
+
+	(void)state;
+	assert_non_null(s);
+	assert_true(run_scenario(&run, s, RUN_COUNT, false, &err));
+	m = run.lanes[0].m.s;
+	assert_int_equal(m->nr_placed, 3);
+	assert_int_equal(pfn_page(m, 0xfff), NONE);
+	assert_int_equal(pfn_page(m, 0x1001), 1);
+	assert_int_equal(pfn_page(m, 0x1002), NONE);
+	assert_int_equal(pfn_page(m, 0x2007), 9);
+	assert_int_equal(pfn_page(m, 0x2008), NONE);
+	assert_int_equal(pfn_folio(m, 0x2003), 1);
+	assert_int_equal(pfn_folio(m, 0x2008), NONE);
+	assert_int_equal(page_folio(m, 7), 2);
+	assert_int_equal(page_own_folio(m, 6), 2);
+	assert_int_equal(page_own_folio(m, 1), 3);
+	assert_int_equal(page_own_folio(m, 9), 9);
+	for (u32 i = 0; i < m->nr[ARRAY_FOLIO]; i++) {
+		assert_int_equal(page_own_folio(m, state_folio(m, i)->page), i);
+		assert_int_equal(pfn_page(m, state_folio(m, i)->pfn), state_folio(m, i)->page);
+		assert_int_equal(folio_exists(m, i), i < 3);
+	}
+	run_free(&run);
+	scenario_free(s);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[NR_OF(cases)];
+	struct CMUnitTest tests[NR_OF(cases) + 1];
 
+	tests[NR_OF(cases)] = (struct CMUnitTest)cmocka_unit_test(test_lookups);
 	for (u32 i = 0; i < NR_OF(cases); i++)
 		tests[i] = (struct CMUnitTest){ .name = cases[i].name,
 						.test_func = test_refused,
 						.initial_state = (void *)(uintptr_t)&cases[i] };
-	return _cmocka_run_group_tests("worlds", tests, NR_OF(cases), NULL, NULL);
+	return _cmocka_run_group_tests("worlds", tests, NR_OF(tests), NULL, NULL);
 }
