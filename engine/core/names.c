@@ -22,7 +22,8 @@ const char *const counter_names[NR_COUNTERS] = {
 const char *const list_names[NR_LISTS] = {
 	[LRU_INACTIVE_ANON] = "inactive_anon", [LRU_ACTIVE_ANON] = "active_anon",
 	[LRU_INACTIVE_FILE] = "inactive_file", [LRU_ACTIVE_FILE] = "active_file",
-	[LIST_FOLIO_LIST] = "folio_list", [LIST_NODE] = "node_folio_list",
+	[LRU_UNEVICTABLE] = "unevictable", [LIST_FOLIO_LIST] = "folio_list",
+	[LIST_NODE] = "node_folio_list", [LIST_HOLD] = "l_hold", [LIST_INACTIVE] = "l_inactive",
 	[LIST_RET] = "ret_folios", [LIST_PAGEOUT] = "pageout_folios", [LIST_FREE] = "free_folios",
 };
 

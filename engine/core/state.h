@@ -157,10 +157,12 @@ enum tlb_flag { TLB_WRITABLE = 1, TLB_DIRTY = 2 };
 enum folio_list {
 	LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE, LRU_UNEVICTABLE,
 	LIST_FOLIO_LIST,	/* madvise's, then shrink_folio_list()'s input */
-	LIST_NODE,		/* reclaim_pages(): node_folio_list */
+	LIST_NODE,		/* reclaim_pages(): node_folio_list; shrink_inactive_list()'s */
 	LIST_RET,		/* shrink_folio_list(): ret_folios */
 	LIST_PAGEOUT,		/* waiting for one flush before write-out */
 	LIST_FREE,		/* shrink_folio_list(): free_folios */
+	LIST_HOLD,		/* shrink_active_list(): l_hold */
+	LIST_INACTIVE,		/* shrink_active_list(): l_inactive */
 	NR_LISTS
 };
 struct list {

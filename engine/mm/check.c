@@ -308,7 +308,7 @@ static bool check_tasks(const struct machine *m, struct violation *v)
 		if (task->walk_pte == NONE || task->folio == NONE)
 			continue;
 		folio = m->folio + task->folio;
-		if (folio_flag(folio, PG_anon) &&
+		if (task->phase == PHASE_unmap && folio_flag(folio, PG_anon) &&
 		    folio_flag(folio, PG_swapbacked) != folio_flag(folio, PG_swapcache))
 			FAIL(v, V11, ON_FOLIO, task->folio, folio_flag(folio, PG_swapbacked),
 			     folio_flag(folio, PG_swapcache));

@@ -2,6 +2,17 @@
 /* mm/filemap.c and mm/page-writeback.c: a folio's lock, its dirty and writeback flags. */
 #include "mm/internal.h"
 
+bool folio_trylock(struct machine *m, const struct folio *folio)
+{
+	if (folio_flag(folio, PG_locked)) {
+		step(m, EV_folio_trylock_failed, folio->page, 0);
+		return false;
+	}
+	folio_set_flag(m, folio, PG_locked);
+	step(m, EV_folio_trylock, folio->page, 0);
+	return true;
+}
+
 /* mm/filemap.c:folio_unlock */
 __mirrored void folio_unlock(struct machine *m, const struct folio *folio)
 {

@@ -46,6 +46,12 @@ static inline bool folio_test_large(const struct folio *folio)
 	return folio->order > 0;
 }
 
+/* mm/internal.h:folio_evictable */
+static inline bool folio_evictable(const struct folio *folio)
+{
+	return !folio_flag(folio, PG_unevictable) && !folio_flag(folio, PG_mlocked);
+}
+
 static inline bool folio_mapped(const struct folio *folio)
 {
 	return folio->mapcount > 0;
@@ -157,6 +163,8 @@ struct folio_referenced_arg {
 /* Was it accessed through this VMA? Clears the accessed bits. arg: the above. */
 __mirrored bool folio_referenced_one(struct machine *m, const struct folio *folio,
 				     const struct vma *vma, void *arg);
+__mirrored u32 folio_referenced(struct machine *m, const struct folio *folio, bool is_locked,
+				bool *vma_locked);
 
 /* --- mm/internal.h -------------------------------------------------------- */
 
@@ -186,17 +194,35 @@ __mirrored bool folio_isolate_lru(struct machine *m, const struct folio *folio);
 __mirrored void folio_putback_lru(struct machine *m, const struct folio *folio);
 __mirrored u32 reclaim_pages(struct machine *m);
 __mirrored u32 reclaim_folio_list(struct machine *m, enum folio_list list);
-__mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list);
+__mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list, bool ignore_references);
 __mirrored enum pageout pageout(struct machine *m, const struct folio *folio);
 __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio);
+/* The LRU list that a folio's flags say. */
+enum folio_list folio_lru_list(const struct folio *folio);
 
-/* --- mm/page-writeback.c, mm/filemap.c, mm/page_alloc.c -------------------- */
+/* vmscan_lru.c */
+enum folio_references { FOLIOREF_RECLAIM, FOLIOREF_KEEP, FOLIOREF_ACTIVATE };
+
+enum folio_references folio_check_references(struct machine *m, const struct folio *folio);
+__mirrored u32 shrink_lruvec(struct machine *m, u32 nr_pages);
+__mirrored u32 shrink_inactive_list(struct machine *m, u32 nr_to_scan);
+__mirrored void shrink_active_list(struct machine *m, u32 nr_to_scan);
+__mirrored u32 isolate_lru_folios(struct machine *m, u32 nr_to_scan, enum folio_list from,
+				  enum folio_list to);
+__mirrored void move_folios_to_lru(struct machine *m, enum folio_list list);
+
+/* --- mm/page-writeback.c, mm/filemap.c, mm/folio.c, mm/page_alloc.c -------- */
 
 __mirrored void folio_mark_dirty(struct machine *m, const struct folio *folio);
 __mirrored bool folio_clear_dirty_for_io(struct machine *m, const struct folio *folio);
+bool folio_trylock(struct machine *m, const struct folio *folio);
 __mirrored void folio_unlock(struct machine *m, const struct folio *folio);
 __mirrored void folio_end_writeback(struct machine *m, const struct folio *folio);
-__mirrored void free_unref_folios(struct machine *m);
+/* page: the first of those whose references go, for who watches. The last one frees the folio. */
+void folio_put_refs(struct machine *m, const struct folio *folio, u32 page, u32 nr);
+__mirrored void __folio_put(struct machine *m, const struct folio *folio);
+void free_frozen_pages(struct machine *m, const struct folio *folio);
+__mirrored void free_unref_folios(struct machine *m, enum folio_list list);
 
 /* --- mm/swapfile.c -------------------------------------------------------- */
 

@@ -245,8 +245,7 @@ __mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio, con
 static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
 	folio_remove_rmap_ptes(m, folio, page, nr);
-	folio_ref_sub(m, folio, nr);
-	step(m, EV_folio_put_refs, page, nr);
+	folio_put_refs(m, folio, page, nr);
 }
 
 /*

@@ -52,3 +52,24 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 	pra->referenced += referenced;
 	return pra->mapcount > 0;
 }
+
+/* mm/rmap.c:folio_referenced: in how many VMAs. A folio that somebody else locks counts as used. */
+__mirrored u32 folio_referenced(struct machine *m, const struct folio *folio, bool is_locked,
+				bool *vma_locked)
+{
+	struct folio_referenced_arg pra = { .mapcount = folio->mapcount };
+	const struct rmap_walk_control rwc = { .rmap_one = folio_referenced_one, .arg = &pra };
+
+	enter(m, EV_folio_referenced, folio->page, 0);
+	*vma_locked = false;
+	if (!folio_mapped(folio))
+		return 0;
+	if (!is_locked && !folio_trylock(m, folio))
+		return 1;
+	rmap_walk(m, folio, &rwc);
+	put(m, &m->task->page, NONE);
+	if (!is_locked)
+		folio_unlock(m, folio);
+	*vma_locked = pra.locked;
+	return pra.referenced;
+}

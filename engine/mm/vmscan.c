@@ -14,7 +14,7 @@
  */
 #include "mm/internal.h"
 
-static enum folio_list folio_lru_list(const struct folio *folio)
+enum folio_list folio_lru_list(const struct folio *folio)
 {
 	u32 list = folio_flag(folio, PG_swapbacked) ? LRU_INACTIVE_ANON : LRU_INACTIVE_FILE;
 
@@ -50,6 +50,8 @@ __mirrored void folio_putback_lru(struct machine *m, const struct folio *folio)
 	folio_clear_flag(m, folio, PG_isolated);
 	folio_ref_sub(m, folio, 1);
 	step(m, EV_folio_put_back, folio->page, 0);
+	if (!folio->refcount)
+		__folio_put(m, folio);
 }
 
 /* mm/vmscan.c:pageout, anonymous folios */
@@ -103,17 +105,6 @@ __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
 	return true;
 }
 
-static bool folio_trylock(struct machine *m, const struct folio *folio)
-{
-	if (folio_flag(folio, PG_locked)) {
-		step(m, EV_folio_trylock_failed, folio->page, 0);
-		return false;
-	}
-	folio_set_flag(m, folio, PG_locked);
-	step(m, EV_folio_trylock, folio->page, 0);
-	return true;
-}
-
 /*
  * The body of shrink_folio_list()'s loop, cut where a folio enters the next phase. Each
  * part says how to go on: the kernel's labels.
@@ -125,7 +116,7 @@ static enum label lock_and_look(struct machine *m, const struct folio *folio)
 {
 	if (!folio_trylock(m, folio))
 		return KEEP;
-	if (folio_flag(folio, PG_unevictable) || folio_flag(folio, PG_mlocked))
+	if (!folio_evictable(folio))
 		return ACTIVATE_LOCKED;
 	if (folio_flag(folio, PG_writeback)) {
 		folio_set_flag(m, folio, PG_reclaim);
@@ -133,6 +124,17 @@ static enum label lock_and_look(struct machine *m, const struct folio *folio)
 		return ACTIVATE_LOCKED;
 	}
 	return GO_ON;
+}
+
+static enum label check_references(struct machine *m, const struct folio *folio)
+{
+	static const enum label labels[] = {
+		[FOLIOREF_RECLAIM] = GO_ON,
+		[FOLIOREF_KEEP] = KEEP_LOCKED,
+		[FOLIOREF_ACTIVATE] = ACTIVATE_LOCKED,
+	};
+
+	return labels[folio_check_references(m, folio)];
 }
 
 /* An anonymous folio that is not in the swap cache yet gets its slots. */
@@ -189,7 +191,7 @@ static enum label write_out(struct machine *m, const struct folio *folio)
 static void flush_and_free(struct machine *m)
 {
 	try_to_unmap_flush(m);
-	free_unref_folios(m);
+	free_unref_folios(m, LIST_FREE);
 }
 
 static enum label free_it(struct machine *m, const struct folio *folio)
@@ -229,16 +231,17 @@ static void activate_locked(struct machine *m, const struct folio *folio)
 }
 
 /* True: it is on its way to the page allocator. */
-static bool shrink_folio(struct machine *m, const struct folio *folio)
+static bool shrink_folio(struct machine *m, const struct folio *folio, bool ignore_references)
 {
 	static enum label (*const part[])(struct machine * m, const struct folio *folio) = {
-		lock_and_look, alloc_slots, unmap, write_out, free_it,
+		lock_and_look, check_references, alloc_slots, unmap, write_out, free_it,
 	};
 	enum label label = GO_ON;
 
 	enter_phase(m, PHASE_slots);
 	for (u32 i = 0; i < NR_OF(part) && label == GO_ON; i++)
-		label = part[i](m, folio);
+		if (part[i] != check_references || !ignore_references)
+			label = part[i](m, folio);
 	if (label == GO_ON)
 		return true;
 	if (label == ACTIVATE_LOCKED)
@@ -250,8 +253,8 @@ static bool shrink_folio(struct machine *m, const struct folio *folio)
 	return false;
 }
 
-/* mm/vmscan.c:shrink_folio_list, references ignored, no demotion */
-__mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list)
+/* mm/vmscan.c:shrink_folio_list, no demotion */
+__mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list, bool ignore_references)
 {
 	u32 nr_reclaimed = 0;
 
@@ -261,7 +264,7 @@ __mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list)
 
 		put(m, &m->task->folio, folio_idx(m, folio));
 		list_del(m, folio);
-		if (shrink_folio(m, folio))
+		if (shrink_folio(m, folio, ignore_references))
 			nr_reclaimed += folio_nr_pages(folio);
 	}
 	put(m, &m->task->folio, NONE);
@@ -278,7 +281,7 @@ __mirrored u32 reclaim_folio_list(struct machine *m, enum folio_list list)
 	u32 nr_reclaimed;
 
 	enter(m, EV_reclaim_folio_list, NONE, m->s->list[list].nr);
-	nr_reclaimed = shrink_folio_list(m, list);
+	nr_reclaimed = shrink_folio_list(m, list, true);
 	while (!list_empty(m, list)) {
 		const struct folio *folio = lru_to_folio(m, list);
 

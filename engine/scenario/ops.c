@@ -41,6 +41,11 @@ static void op_reclaim_folio_list(struct machine *m, const struct scn_op *op)
 	reclaim_folio_list(m, LIST_FOLIO_LIST);
 }
 
+static void op_reclaim(struct machine *m, const struct scn_op *op)
+{
+	shrink_lruvec(m, op->pages);
+}
+
 static void op_end_writeback(struct machine *m, const struct scn_op *op)
 {
 	folio_end_writeback(m, m->folio + op->folio);
@@ -188,6 +193,11 @@ const struct op_info op_infos[] = {
 	  .run = op_reclaim_folio_list,
 	  .reclaims = true,
 	  .text = "reclaim the folios that the world placed as isolated and unlocked" },
+	{ .name = "reclaim",
+	  .takes = OP_PAGES,
+	  .run = op_reclaim,
+	  .reclaims = true,
+	  .text = "memory is short: reclaim looks at so many pages of the LRU lists" },
 	{ .name = "end_writeback",
 	  .takes = OP_FOLIO,
 	  .run = op_end_writeback,

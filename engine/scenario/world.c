@@ -217,19 +217,19 @@ static struct mm *mm_at(struct builder *b, u32 i)
 	return WRITABLE(struct mm, b, state_mm, i);
 }
 
-static void add_to_list(struct builder *b, u32 i, enum folio_list to)
+static void list_add_head(struct builder *b, u32 i, enum folio_list to)
 {
 	struct list *list = &b->state->list[to];
 	struct folio *folio = folio_at(b, i);
 
 	folio->list = to;
-	folio->next = NONE;
-	folio->prev = list->last;
-	if (list->last == NONE)
-		list->first = i;
+	folio->prev = NONE;
+	folio->next = list->first;
+	if (list->first == NONE)
+		list->last = i;
 	else
-		folio_at(b, list->last)->next = i;
-	list->last = i;
+		folio_at(b, list->first)->prev = i;
+	list->first = i;
 	list->nr++;
 }
 
@@ -324,11 +324,6 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 			slot_at(b, folio->swap + n)->folio = i;
 		}
 	}
-	add_to_list(b, i,
-		    spec->isolated		      ? LIST_FOLIO_LIST :
-		    folio_flag(folio, PG_unevictable) ? LRU_UNEVICTABLE :
-		    folio_flag(folio, PG_active)      ? LRU_ACTIVE_ANON :
-							LRU_INACTIVE_ANON);
 }
 
 static bool slots_are_free(struct builder *b, const struct scn_folio *spec)
@@ -370,6 +365,24 @@ static bool place_folios(struct builder *b, struct error *err)
 	}
 	place_tails(b);
 	return true;
+}
+
+/* The first in the file is the oldest: new folios enter their list at its head. */
+static void place_lists(struct builder *b)
+{
+	for (u32 n = 0; n < b->s->nr_folios; n++) {
+		const struct scn_folio *spec = &b->s->folios[n];
+
+		for (u32 k = 0; k < spec->count; k++) {
+			const struct folio *folio = folio_at(b, spec->state + k);
+
+			list_add_head(b, spec->state + k,
+				      spec->isolated		      ? LIST_FOLIO_LIST :
+				      folio_flag(folio, PG_unevictable) ? LRU_UNEVICTABLE :
+				      folio_flag(folio, PG_active)    ? LRU_ACTIVE_ANON :
+									LRU_INACTIVE_ANON);
+		}
+	}
 }
 
 static pte_t make_pte(const struct pte_ops *ops, const struct vma *vma, const struct scn_map *map,
@@ -578,6 +591,7 @@ static bool fill(struct builder *b, struct error *err)
 	place_devices(b);
 	if (!place_folios(b, err))
 		return false;
+	place_lists(b);
 	place_slots(b);
 	for (u32 i = 0; i < b->s->nr_maps; i++)
 		if (!place_map(b, &b->s->maps[i], err))

@@ -108,6 +108,7 @@ static void break_V9(struct machine *m)
 static void break_V11(struct machine *m)
 {
 	put(m, &m->task->folio, 0);
+	put(m, &m->task->phase, PHASE_unmap);
 	put(m, &m->task->walk_pte, first_pte(m));
 	folio_clear_flag(m, m->folio, PG_swapbacked);
 }

@@ -216,6 +216,7 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 		[LRU_UNEVICTABLE] = "unevictable LRU", [LIST_FOLIO_LIST] = "folio_list",
 		[LIST_NODE] = "node_folio_list", [LIST_RET] = "ret_folios",
 		[LIST_PAGEOUT] = "waiting for the flush", [LIST_FREE] = "free_folios",
+		[LIST_HOLD] = "l_hold", [LIST_INACTIVE] = "l_inactive",
 	};
 	const char *list = f->list < NR_LISTS ? lists[f->list] : "no list";
 	char text[160];

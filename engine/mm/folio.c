@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "mm/internal.h"
+
+/* mm/folio.c:__page_cache_release: off the LRU list */
+static void __page_cache_release(struct machine *m, const struct folio *folio)
+{
+	if (folio_flag(folio, PG_lru))
+		list_del(m, folio);
+}
+
+/* mm/folio.c:__folio_put */
+__mirrored void __folio_put(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV___folio_put, folio->page, 0);
+	__page_cache_release(m, folio);
+	free_frozen_pages(m, folio);
+}
+
+void folio_put_refs(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	folio_ref_sub(m, folio, nr);
+	step(m, EV_folio_put_refs, page, nr);
+	if (!folio->refcount)
+		__folio_put(m, folio);
+}

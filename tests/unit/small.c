@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scenario/run.h"
+#include "small.h"
+
+static void add(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void add(char *text, size_t size, const char *format, ...)
+{
+	size_t len = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	assert_true((size_t)vsnprintf(text + len, size - len, format, args) < size - len);
+	va_end(args);
+}
+
+static struct scenario *load(const struct small *small)
+{
+	static char text[16384];
+	struct scenario *s;
+	struct error err;
+
+	text[0] = '\0';
+	add(text, sizeof(text),
+	    "{\"$schema\": \"scenario-1.json\", \"title\": \"t\", \"machine\": {%s},"
+	    " \"world\": {%s}, \"script\": [%s], \"expect\": [",
+	    small->machine ? small->machine : "\"cpus\": 2", small->world, small->script);
+	for (u32 i = 0; i < MAX_EXPECT && small->expect[i]; i++)
+		add(text, sizeof(text),
+		    small->expect[i][0] == '{' ? "%s%s" : "%s{\"at\": \"end\", \"that\": \"%s\"}",
+		    i ? ", " : "", small->expect[i]);
+	add(text, sizeof(text), "]}");
+	s = scenario_load("small", text, strlen(text), &err);
+	if (!s)
+		fail_msg("%s: %s", small->name, err.text);
+	return s;
+}
+
+static void failed(void *ctx, const struct verdict *v)
+{
+	print_error("%s: %s\n", (const char *)ctx, v->text);
+}
+
+void small_run(const struct small *small)
+{
+	struct scenario *s = load(small);
+	struct error err;
+	struct run run;
+
+	if (!run_scenario(&run, s, RUN_RECORD, true, &err))
+		fail_msg("%s: %s", small->name, err.text);
+	for (u32 i = 0; i < run.nr_lanes; i++)
+		if (run.lanes[i].invariant.text[0])
+			fail_msg("%s: %s step %u: %s", small->name, run.lanes[i].spec->name,
+				 run.lanes[i].invariant_step, run.lanes[i].invariant.text);
+	if (run_expect(&run, failed, (void *)(uintptr_t)small->name))
+		fail_msg("%s", small->name);
+	run_free(&run);
+	scenario_free(s);
+}
+
+void small_refused(const struct small *small, const char *text)
+{
+	struct scenario *s = load(small);
+	struct error err;
+	struct run run;
+
+	if (run_scenario(&run, s, RUN_RECORD, true, &err))
+		fail_msg("%s: ran, expected: %s", small->name, text);
+	if (!strstr(err.text, text))
+		fail_msg("%s: %s, expected: %s", small->name, err.text, text);
+	scenario_free(s);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Scenarios of a few lines, for tests of what an operation does. The four lanes of the
+ * default; the invariants are checked after every step; what is written down as expected
+ * must hold in every lane.
+ */
+#ifndef UNIT_SMALL_H
+#define UNIT_SMALL_H
+
+#define MAX_EXPECT 12
+
+struct small {
+	const char *name;
+	const char *machine;		/* members of it; NULL: two CPUs */
+	const char *world, *script;	/* members, elements */
+	/* An expression at the end of every lane, or a whole expectation that begins with '{'. */
+	const char *expect[MAX_EXPECT];
+};
+
+/* Fails the test where one does not hold. */
+void small_run(const struct small *small);
+/* The script cannot be: the message has this text. */
+void small_refused(const struct small *small, const char *text);
+
+#endif
