@@ -25,7 +25,8 @@ enum exit_status {
 
 /* The explorer is the command without a word. */
 enum command_id {
-	CMD_EXPLORE, CMD_LIST, CMD_RUN, CMD_COUNTS, CMD_STATE, CMD_CHECK, CMD_SCREEN, CMD_PTE,
+	CMD_EXPLORE, CMD_LIST, CMD_RUN, CMD_COUNTS, CMD_STATE, CMD_CHECK, CMD_DIFF, CMD_SCREEN,
+	CMD_PTE,
 	NR_COMMANDS
 };
 
@@ -45,6 +46,7 @@ int cmd_run(const struct options *opt);
 int cmd_counts(const struct options *opt);
 int cmd_state(const struct options *opt);
 int cmd_check(const struct options *opt);
+int cmd_diff(const struct options *opt);
 int cmd_screen(const struct options *opt);
 int cmd_pte(const struct options *opt);
 

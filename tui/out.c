@@ -162,6 +162,23 @@ char *thousands(u64 value, char *buf)
 	return buf;
 }
 
+void print_folded(FILE *file, const char *text, int indent, int columns)
+{
+	int column = 0;
+
+	while (*(text += strspn(text, " "))) {
+		int len = (int)strcspn(text, " ");
+
+		if (column && column + 1 + len <= columns)
+			column += fprintf(file, " %.*s", len, text);
+		else
+			column = fprintf(file, "%s%*s%.*s", column ? "\n" : "", indent, "", len,
+					 text) - (column != 0);
+		text += len;
+	}
+	putc('\n', file);
+}
+
 const struct paint *paint(bool color)
 {
 	static const struct paint colored = {

@@ -52,6 +52,9 @@ void json_null(struct json_out *o, const char *key);
 /* "31,457,280"; buf holds 32 bytes and is returned. */
 char *thousands(u64 value, char *buf);
 
+/* The words of a text, indented, folded so that no line is longer than that if it can be. */
+void print_folded(FILE *file, const char *text, int indent, int columns);
+
 /* ANSI attributes around text, or "" where there is to be no colour. */
 struct paint {
 	const char *dim, *bold, *good, *bad, *off;

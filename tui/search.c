@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "explore.h"
+#include "scenario/compare.h"
 #include "scenario/expr.h"
 
 /* How much one key may look at: a fraction of a second. */
@@ -145,40 +146,17 @@ static u32 nearer(u32 a, u32 b, int dir)
 	return (dir > 0) == (a < b) ? a : b;
 }
 
-/* Do the lanes do the same at this tick? Yes, if none of them moves. */
-static bool agree(const struct app *app, const u32 *lane, u32 nr, u32 tick)
-{
-	const struct align *a = app->run->align;
-	const struct step *first = NULL;
-
-	if (!app_moves_any(app, tick))
-		return true;
-	for (u32 i = 0; i < nr; i++) {
-		const struct step *step;
-
-		if (!align_moves(a, tick, lane[i]))
-			return false;
-		step = trace_step(app->run->lanes[lane[i]].trace, align_pos(a, tick, lane[i]) - 1);
-		if (!first)
-			first = step;
-		if (step->event != first->event || step->page != first->page ||
-		    step->arg != first->arg)
-			return false;
-	}
-	return true;
-}
-
 /* The first tick of a stretch in which the lanes do not do the same. */
 static u32 find_divergence(const struct app *app, int dir)
 {
 	u32 lane[MAX_SHOWN];
 	u32 nr = app_shown(app, app->w, lane);
 	u32 tick = dir > 0 ? app->tick : app_next(app, app->tick, -1);
-	bool here = agree(app, lane, nr, tick);
+	bool here = lanes_agree(app->run, lane, nr, tick);
 
 	for (u32 i = 0; i < MAX_COMPARED; i++) {
 		u32 next = app_next(app, tick, dir);
-		bool there = agree(app, lane, nr, next);
+		bool there = lanes_agree(app->run, lane, nr, next);
 
 		if (next == tick)
 			break;

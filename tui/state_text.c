@@ -27,8 +27,7 @@ static char mark(const struct moment *at, const void *from, size_t bytes)
 	return cursor_changed_any(&at->c, from, bytes) ? '*' : ' ';
 }
 
-/* "f < g < h", folded before column 80 */
-static void print_path(const struct call_path *path)
+void print_path(const struct call_path *path, int indent)
 {
 	size_t column = 0;
 
@@ -39,7 +38,10 @@ static void print_path(const struct call_path *path)
 			fputs(" <\n", stdout);
 			column = 0;
 		}
-		column += (size_t)printf("%s%s", column ? " < " : "  ", name);
+		if (column)
+			column += (size_t)printf(" < %s", name);
+		else
+			column = (size_t)printf("%*s%s", indent, "", name);
 	}
 	if (path->nr)
 		putchar('\n');
@@ -61,7 +63,7 @@ static void print_step(const struct moment *at)
 	if (step && *narrate_why(&at->c))
 		printf("  %s\n", narrate_why(&at->c));
 	if (step)
-		print_path(path);
+		print_path(path, 2);
 }
 
 /* "33 = 16 maps + 16 swap cache + 1 isolated" */
@@ -153,19 +155,12 @@ static void print_mm(const struct moment *at, u32 i)
 /* Does an entry continue the run that began nr entries before it? */
 static bool continues(const struct moment *at, u32 first, u32 nr)
 {
-	const struct pte_ops *ops = at->lane->m.arch->pte;
 	const u64 *pte = state_pte(at->c.live, first);
-	struct pte_desc desc;
 
 	if (mark(at, pte, sizeof(*pte)) != mark(at, pte + nr, sizeof(*pte)))
 		return false;
-	if (ops->none(*pte) || ops->none(pte[nr]))
-		return ops->none(*pte) && ops->none(pte[nr]);
-	if (ops->present(*pte))
-		return pte[nr] == ops->advance_pfn(*pte, nr);
-	ops->decode(*pte, &at->lane->spec->kernel->types, &desc);
-	desc.offset += nr;
-	return desc.kind == PTE_SWAP && pte[nr] == ops->encode(&desc);
+	return pte_continues(at->lane->m.arch->pte, &at->lane->spec->kernel->types, *pte, nr,
+			     pte[nr]);
 }
 
 static void print_run(const struct moment *at, u32 first, u32 nr)

@@ -16,6 +16,9 @@ struct moment {
 
 void print_state_text(const struct moment *at);
 
+/* "f < g < h", folded before column 80 */
+void print_path(const struct call_path *path, int indent);
+
 /* The index in pte[] of the i-th page of a VMA; NONE: no page table there, or a huge entry. */
 u32 vma_page_pte(const struct mm_state *s, u32 vma, u64 page);
 u64 vma_pages(const struct mm_state *s, u32 vma);

@@ -81,6 +81,22 @@ u64 pte_field_value(const struct pte_field *field, pte_t pte)
 	return bits == 64 ? value : value & ((1ull << bits) - 1);
 }
 
+bool pte_continues(const struct pte_ops *ops, const struct softleaf_types *types, pte_t first,
+		   u32 nr, pte_t next)
+{
+	struct pte_desc desc;
+
+	if (ops->none(first) || ops->none(next))
+		return ops->none(first) && ops->none(next);
+	if (ops->present(first))
+		return next == ops->advance_pfn(first, nr);
+	ops->decode(first, types, &desc);
+	if (desc.kind != PTE_SWAP)
+		return next == first;
+	desc.offset += nr;
+	return next == ops->encode(&desc);
+}
+
 /* A growing line that never leaves its buffer. */
 struct line {
 	char *buf;

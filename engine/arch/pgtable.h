@@ -151,6 +151,13 @@ enum pte_marker { MARKER_UFFD_WP = 1, MARKER_POISONED = 2, MARKER_GUARD = 4 };
 u64 pte_field_value(const struct pte_field *field, pte_t pte);
 
 /*
+ * Does next stand nr entries behind first in a run: the same bits, and the page frame or the
+ * swap slot nr further on?
+ */
+bool pte_continues(const struct pte_ops *ops, const struct softleaf_types *types, pte_t first,
+		   u32 nr, pte_t next);
+
+/*
  * One line for a person, as panes and --format text show it, e.g.
  * "pfn 0x12345 RW young dirty soft-dirty" or "swap 0:0x1000 excl".
  * Never writes more than size bytes; returns buf.

@@ -316,8 +316,8 @@ static const char *name_in(const char *const *table, u32 nr, u64 value)
 	return value < nr ? table[value] : "none";
 }
 
-static void describe_value(const struct mm_state *s, const struct names *names,
-			   enum value_kind kind, u64 value, char *buf, size_t size)
+void describe_value(const struct mm_state *s, const struct names *names, enum value_kind kind,
+		    u64 value, char *buf, size_t size)
 {
 	u32 index = (u32)value;
 	char name[32];

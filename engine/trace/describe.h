@@ -36,6 +36,10 @@ struct word_info {
 bool describe_word(const struct mm_state *s, const struct names *names, u32 word,
 		   struct word_info *info);
 
+/* A value of a field in words. */
+void describe_value(const struct mm_state *s, const struct names *names, enum value_kind kind,
+		    u64 value, char *buf, size_t size);
+
 /* A field that a step changed. */
 struct change {
 	const char *what;

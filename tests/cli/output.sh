@@ -82,6 +82,26 @@ check "screen: --ascii is ASCII" test "$(LC_ALL=C grep -c '[^ -~]' "$dir/screen"
 check "pte: what an entry means" grep -q 'pfn 0x434c0' <(f pte arm64 0x00e80000434c0f43)
 check "pte: the way back" grep -q '0x00e80000434c0f43' <(f pte --encode arm64 pfn=0x434c0)
 
+# diff
+f diff swapout-pinned arm64/unbatched arm64/batched >"$dir/diff"
+check "diff: how far both do the same" grep -Eq '^The first [0-9]+ steps are the same\. They part in phase unmap, page 0 of A:$' "$dir/diff"
+check "diff: the step of each" test "$(grep -Ec '^arm64/(un)?batched( \(proposed\))? step [0-9]+, [a-z_]+$' "$dir/diff")" -eq 2
+check "diff: what differs at the end" grep -Eq '^  folio A\.refcount +28 +33$' "$dir/diff"
+check "diff: entries in words" grep -Eq '^      arm64/batched    0x00f8000012340f43  pfn 0x12340 RW young dirty cont$' "$dir/diff"
+check "diff: generations are named as such" grep -Eq '^  mm app\.tlb_pending +6 +1  counts flushes$' "$dir/diff"
+check "diff: counts" grep -Eq '^  walk_step +6 +1 +6x$' "$dir/diff"
+check "diff: fits into a mail" test "$(grep -v '^    folioscope ' "$dir/diff" | wc -L)" -le 78
+every "diff: no blank at the end of a line" '^$|[^ ]$' "$dir/diff"
+folioscope() { "$FOLIOSCOPE" state "$@"; }
+step=$(grep -m 1 -A 1 '^arm64/batched' "$dir/diff" | tail -n 1 | sed 's/^ *//')
+check "diff: its command opens the step" grep -qF "$step" <(eval "$(grep -m 1 -- '--at arm64/batched:' "$dir/diff")")
+unset -f folioscope
+f diff swapout-64k arm64/batched x86_64/batched >"$dir/diff"
+check "diff: two architectures are compared by meaning" grep -q '^At the end both machines are the same' "$dir/diff"
+check "diff: colour when told" grep -q "$esc" <(f diff swapout-64k arm64/batched x86_64/batched --color=always)
+f diff swapout-64k arm64/batched x86_64/batched --color=always | sed "s/$esc\[[0-9;]*m//g" >"$dir/got"
+same "diff: which changes nothing else" "$dir/diff" "$dir/got"
+
 # check
 f check swapout-64k >"$dir/check"
 every "check: ok, name, how many" '^ok swapout-64k \([1-9][0-9]* expectations\)$' "$dir/check"

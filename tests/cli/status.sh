@@ -37,7 +37,7 @@ ends 0 --help
 ends 0 -h
 ends 0 --version
 ends 0 -V
-for command in list run counts state check screen pte; do
+for command in list run counts state check diff screen pte; do
 	ends 0 "$command" --help
 	check "  with its usage" grep -q "folioscope $command" "$dir/out"
 done
@@ -52,6 +52,8 @@ ends 0 state unmap-64k --at 0
 ends 0 state unmap-64k --at end
 ends 0 state unmap-64k --at x86_64/batched:end
 ends 0 check swapout-4k unmap-64k
+ends 1 diff unmap-64k arm64/unbatched arm64/batched
+ends 1 diff unmap-64k 'arm64/b*' x86_64/batched --format json --feature bbml3=on
 ends 0 counts ./scenarios/unmap-64k.json
 ends 0 pte arm64 0x00e80000434c0f43 0
 ends 0 pte --encode x86_64 pfn=0x12345 --format json
@@ -96,6 +98,20 @@ says 'did you mean "arm64/batched"?'
 ends 2 counts unmap-64k --under try_to_unmap_on
 says 'did you mean "try_to_unmap_one"?'
 ends 2 counts unmap-64k --under pte_read
+
+ends 2 diff unmap-64k arm64/batched
+says 'usage: folioscope diff SCENARIO LANE LANE'
+ends 2 diff unmap-64k arm64/batched arm64/unbatchd
+says 'did you mean "arm64/unbatched"?'
+ends 2 diff unmap-64k arm64/batched arm64/batched
+says '"arm64/batched" and "arm64/batched" are one'
+ends 2 diff unmap-64k arm64/batched 'x86_64/*'
+says 'fit more'
+ends 2 diff unmap-64k arm64/batched ''
+ends 2 diff unmap-64k arm64/batched x86_64/batched --lanes 'x86_64/*'
+says 'diff takes no --lanes'
+ends 2 diff unmap-64k arm64/batched x86_64/batched --format jsonl
+says 'text or json'
 
 ends 2 pte arm65 0x1
 says 'did you mean "arm64"?'
@@ -155,9 +171,20 @@ for command in run counts 'state --at 0'; do
 	says 'limit of 1 steps'
 done
 
+ends 1 diff "$dir/long.json" arm64/unbatched arm64/batched
+says 'limit of 1 steps'
+cat >"$dir/twice.json" <<'END'
+{"$schema": "scenario-1.json", "title": "Two lanes of one kind", "machine": {"swap": [{"id": "zram0"}]},
+ "lanes": [{"arch": "arm64", "path": "a", "kernel": "7.3"}, {"arch": "arm64", "path": "b", "kernel": "7.3"}],
+ "world": {"mms": [{"id": "app"}], "folios": [{"id": "A"}], "maps": [{"mm": "app", "va": "0x10000", "folio": "A"}]},
+ "script": [{"do": "madvise_pageout", "mm": "app", "va": "0x10000", "pages": 1}]}
+END
+ends 0 diff "$dir/twice.json" arm64/a arm64/b
+
 # Output that cannot be written.
 if [[ -w /dev/full ]]; then
-	for command in list --help 'run swapout-64k' 'counts unmap-64k' 'state unmap-64k --at 0 --format json'; do
+	for command in list --help 'run swapout-64k' 'counts unmap-64k' 'state unmap-64k --at 0 --format json' \
+		'diff unmap-64k arm64/unbatched arm64/batched'; do
 		# shellcheck disable=SC2086
 		"$FOLIOSCOPE" $command >/dev/full 2>"$dir/err" </dev/null
 		status=$?

@@ -236,6 +236,41 @@ static void jsonl_is_a_step_a_line(void **state)
 	assert_int_equal(refcount, 17);
 }
 
+/* It ends with 1, for it finds something. */
+static void diff_has_its_keys(void **state)
+{
+	cJSON *json = json_of("diff swapout-pinned arm64/unbatched arm64/batched --format json || "
+			      "test $? -eq 1");
+	const cJSON *item, *parting = cJSON_GetObjectItem(json, "parting");
+	u32 entries = 0;
+
+	(void)state;
+	has_keys(json, "scenario:s lanes:a same_steps:n parting:o end:a counts:o");
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "lanes"))
+		has_keys(item, "name:s arch:s kernel:s proposed:b steps:n");
+	has_keys(parting, "phase:s folio:s steps:a");
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(parting, "steps")) {
+		has_keys(item, "lane:s step:n event:s waits:b text:s path:a command:s");
+		assert_int_equal(number_of(item, "step"), number_of(json, "same_steps") + 1);
+	}
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "end")) {
+		bool entry = strcmp(string_of(item, "of"), "pte") == 0;
+
+		has_keys(item, entry ? "of:s what:s nr:n generation:b values:a texts:a" :
+				       "of:s what:s nr:n generation:b values:a texts:?");
+		assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(item, "values")), 2);
+		entries += entry ? (u32)number_of(item, "nr") : 0;
+	}
+	assert_int_equal(entries, 16);
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "counts"))
+		assert_false(cJSON_Compare(cJSON_GetArrayItem(item, 0),
+					   cJSON_GetArrayItem(item, 1), true));
+	assert_int_equal(
+		cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "counts"),
+						       "walk_step"), 0)->valueint, 6);
+	cJSON_Delete(json);
+}
+
 /* What happens under a function is part of the whole; all of it under all that is called. */
 static void under_is_a_part(void **state)
 {
@@ -275,6 +310,7 @@ int main(void)
 		cmocka_unit_test(the_end_is_where_counts_says),
 		cmocka_unit_test(jsonl_is_a_step_a_line),
 		cmocka_unit_test(under_is_a_part),
+		cmocka_unit_test(diff_has_its_keys),
 	};
 
 	return cmocka_run_group_tests_name("cli_json", tests, NULL, NULL);

@@ -136,6 +136,27 @@ static void thousands_have_commas(void **state)
 	assert_string_equal(thousands(UINT64_MAX, buf), "18,446,744,073,709,551,615");
 }
 
+static void assert_folded(const char *words, int indent, int columns, const char *want)
+{
+	FILE *file = open_memstream(&text, &len);
+
+	assert_non_null(file);
+	print_folded(file, words, indent, columns);
+	fclose(file);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void words_are_folded(void **state)
+{
+	(void)state;
+	assert_folded("", 2, 10, "\n");
+	assert_folded("one two three", 0, 80, "one two three\n");
+	assert_folded("one two three", 2, 9, "  one two\n  three\n");
+	assert_folded("one two three", 2, 8, "  one\n  two\n  three\n");
+	assert_folded("  one   indivisible x", 2, 8, "  one\n  indivisible\n  x\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +165,7 @@ int main(void)
 		cmocka_unit_test(utf8_stays_and_the_rest_is_replaced),
 		cmocka_unit_test(lines_down_to_a_depth),
 		cmocka_unit_test(thousands_have_commas),
+		cmocka_unit_test(words_are_folded),
 	};
 
 	return cmocka_run_group_tests_name("out", tests, NULL, NULL);

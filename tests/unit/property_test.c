@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-#include "scenario/run.h"
+#include "names.h"
+#include "scenario/compare.h"
 
 static struct scenario *open_scenario(const char *name)
 {
@@ -145,24 +146,14 @@ static void test_expectations(void **state)
 	scenario_free(s);
 }
 
-/*
- * Batched and unbatched end alike: everything but what counts operations, the
- * generations that count flushes, and where the last walk stood.
- */
-static void forget_history(u32 *words)
+/* Batched and unbatched end alike: everything but the generations that count flushes. */
+static void must_be_a_generation(void *ctx, const struct difference *d)
 {
-	struct mm_state *s = (struct mm_state *)(void *)words;
+	const struct lane *const *lane = ctx;
 
-	memset(s->count, 0, sizeof(s->count));
-	for (u32 i = 0; i < s->nr[ARRAY_MM]; i++) {
-		struct mm *mm = (struct mm *)(uintptr_t)state_mm(s, i);
-
-		mm->tlb_gen = mm->tlb_pending = mm->tlb_flushed = 0;
-	}
-	for (u32 i = 0; i < s->nr[ARRAY_CPU]; i++)
-		((struct cpu *)(uintptr_t)state_cpu(s, i))->tlb_gen = 0;
-	for (u32 i = 0; i < s->nr[ARRAY_TASK]; i++)
-		memset((void *)(uintptr_t)state_task(s, i), 0, sizeof(struct task));
+	if (!d->generation)
+		fail_msg("%s x%u: %s in %s, %s in %s", d->what, d->nr, d->value[0],
+			 lane[0]->spec->name, d->value[1], lane[1]->spec->name);
 }
 
 /*
@@ -187,6 +178,7 @@ static bool unmap_given_up(const struct run *run)
 static void test_same_end(void **state)
 {
 	struct scenario *s = open_scenario(*state);
+	struct names names;
 	u32 pairs = 0;
 	struct run run;
 
@@ -196,14 +188,14 @@ static void test_same_end(void **state)
 		scenario_free(s);
 		skip();
 	}
-	for (u32 i = 0; i < run.nr_lanes; i++)
-		forget_history(run.lanes[i].words);
+	names = scenario_names(s);
 	for (u32 i = 0; i < run.nr_lanes; i++)
 		for (u32 j = 0; j < i; j++) {
+			const struct lane *lane[2] = { &run.lanes[j], &run.lanes[i] };
+
 			if (strcmp(s->lanes[i].arch, s->lanes[j].arch) != 0)
 				continue;
-			assert_memory_equal(run.lanes[i].words, run.lanes[j].words,
-					    state_bytes(&run.lanes[i]));
+			compare_ends(lane, &names, must_be_a_generation, lane);
 			pairs++;
 		}
 	assert_int_equal(pairs, 2);

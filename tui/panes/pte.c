@@ -99,24 +99,6 @@ char *page_label(const struct view *v, u32 pte, u32 nr, char *buf, size_t size)
 	return buf;
 }
 
-/* Is b the entry that follows a in a run, k places on? */
-static bool continues(const struct view *v, pte_t a, pte_t b, u32 k)
-{
-	struct pte_desc d;
-
-	if (v->ops->none(a) || v->ops->none(b))
-		return a == b;
-	if (v->ops->present(a))
-		return v->ops->present(b) && v->ops->advance_pfn(a, k) == b;
-	if (v->ops->present(b))
-		return false;
-	v->ops->decode(a, &v->types, &d);
-	if (d.kind != PTE_SWAP)
-		return a == b;
-	d.offset += k;
-	return v->ops->encode(&d) == b;
-}
-
 static void add_entry(const struct view *v, struct rows *rows, u32 pte, u32 hand)
 {
 	struct row *last = rows->nr ? &rows->row[rows->nr - 1] : NULL;
@@ -125,8 +107,8 @@ static void add_entry(const struct view *v, struct rows *rows, u32 pte, u32 hand
 	row.changed = view_changed64(v, state_pte(v->s, pte), &row.old);
 	if (last && last->first + last->nr == pte && last->changed == row.changed &&
 	    (home_folio(v, pte) == v->folio) == (home_folio(v, last->first) == v->folio) &&
-	    continues(v, last->value, row.value, last->nr) &&
-	    (!row.changed || continues(v, last->old, row.old, last->nr))) {
+	    pte_continues(v->ops, &v->types, last->value, last->nr, row.value) &&
+	    (!row.changed || pte_continues(v->ops, &v->types, last->old, last->nr, row.old))) {
 		last->nr++;
 	} else if (rows->nr < MAX_ROWS) {
 		rows->row[rows->nr++] = row;
