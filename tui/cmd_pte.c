@@ -14,6 +14,7 @@
 
 static const char *const kind_names[] = {
 	[PTE_NONE] = "none", [PTE_PRESENT] = "present", [PTE_PROTNONE] = "protnone",
+	[PTE_INVALID] = "invalid", [PTE_TABLE] = "table",
 	[PTE_SWAP] = "swap", [PTE_HWPOISON] = "hwpoison", [PTE_MIGRATION] = "migration",
 	[PTE_DEVICE] = "device", [PTE_MARKER] = "marker",
 };
@@ -22,6 +23,8 @@ static const char *const kind_texts[] = {
 	[PTE_NONE] = "nothing is mapped here",
 	[PTE_PRESENT] = "a page is mapped; the hardware uses this entry",
 	[PTE_PROTNONE] = "a page is mapped, but every access faults (PROT_NONE or NUMA balancing)",
+	[PTE_INVALID] = "a page is mapped, but every access faults while the entry is changed",
+	[PTE_TABLE] = "a page table is below",
 	[PTE_SWAP] = "the page was swapped out",
 	[PTE_HWPOISON] = "the page was lost to a memory error; an access kills the process",
 	[PTE_MIGRATION] = "the page is being moved; an access waits",
@@ -215,7 +218,7 @@ static void json_entry(struct json_out *o, const struct source *source, pte_t pt
 	json_hex(o, "raw", pte, 16);
 	json_string(o, "kind", kind_names[desc.kind]);
 	json_string(o, "text", pte_text(ops, source->types, pte, text, sizeof(text)));
-	if (ops->present(pte))
+	if (pte_kind_maps(desc.kind))
 		json_page(o, ops, &desc);
 	else if (desc.kind != PTE_NONE)
 		json_leaf(o, ops, &desc);

@@ -74,16 +74,16 @@ static void write_mm(struct json_out *o, const struct moment *at, u32 i)
 }
 
 static void write_entry(struct json_out *o, const struct moment *at, u32 mm, u64 va,
-			const char *level, pte_t raw)
+			const struct pte_ops *ops, u64 raw)
 {
 	char text[160];
 
 	json_object(o, NULL);
 	json_string(o, "mm", at->names.mm(at->names.ctx, mm));
 	json_hex(o, "va", va, 1);
-	json_string(o, "level", level);
+	json_string(o, "level", ops->nr_pages > 1 ? "pmd" : "pte");
 	json_hex(o, "raw", raw, 16);
-	pte_text(at->lane->m.arch->pte, &at->lane->spec->kernel->types, raw, text, sizeof(text));
+	pte_text(ops, &at->lane->spec->kernel->types, raw, text, sizeof(text));
 	json_string(o, "text", text);
 	json_close(o);
 }
@@ -91,20 +91,21 @@ static void write_entry(struct json_out *o, const struct moment *at, u32 mm, u64
 /* Every entry inside a VMA, empty ones too. */
 static void write_ptes(struct json_out *o, const struct moment *at)
 {
+	const struct arch *arch = at->lane->m.arch;
 	const struct mm_state *s = at->c.live;
 
 	for (u32 i = 0; i < s->nr[ARRAY_TABLE]; i++) {
 		const struct table *table = state_table(s, i);
 
 		if (table->pmd)
-			write_entry(o, at, table->mm, table->va, "pmd", table->pmd);
+			write_entry(o, at, table->mm, table->va, arch->pmd, table->pmd);
 	}
 	for (u32 i = 0; i < s->nr[ARRAY_VMA]; i++) {
 		for (u64 k = 0; k < vma_pages(s, i); k++) {
 			u32 pte = vma_page_pte(s, i, k);
 
 			if (pte != NONE)
-				write_entry(o, at, state_vma(s, i)->mm, pte_va(s, pte), "pte",
+				write_entry(o, at, state_vma(s, i)->mm, pte_va(s, pte), arch->pte,
 					    *state_pte(s, pte));
 		}
 	}
@@ -176,7 +177,7 @@ static void write_tlbs(struct json_out *o, const struct moment *at)
 			json_number(o, "span", entry->span);
 			json_bool(o, "writable", entry->flags & TLB_WRITABLE);
 			json_bool(o, "dirty", entry->flags & TLB_DIRTY);
-			json_bool(o, "stale", tlb_stale(s, at->lane->m.arch->pte, entry));
+			json_bool(o, "stale", tlb_stale(s, at->lane->m.arch, entry));
 			json_close(o);
 		}
 	}

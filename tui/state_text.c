@@ -198,10 +198,13 @@ static void print_vma(const struct moment *at, u32 vma)
 static void print_huge(const struct moment *at, u32 i)
 {
 	const struct table *table = state_table(at->c.live, i);
+	char text[160];
 
 	if (table->pmd)
-		printf("%c   0x%012" PRIx64 " PMD   0x%016" PRIx64 "\n",
-		       mark(at, table, sizeof(*table)), table->va, table->pmd);
+		printf("%c   0x%012" PRIx64 "  pmd  0x%016" PRIx64 "  %s\n",
+		       mark(at, table, sizeof(*table)), table->va, table->pmd,
+		       pte_text(at->lane->m.arch->pmd, &at->lane->spec->kernel->types, table->pmd,
+				text, sizeof(text)));
 }
 
 static void print_slots(const struct moment *at, u32 i)
@@ -233,7 +236,7 @@ static void print_slots(const struct moment *at, u32 i)
 /* Entries nr apart that continue one another are one line. */
 static bool tlb_continues(const struct moment *at, const struct tlb_entry *first, u32 nr)
 {
-	const struct pte_ops *ops = at->lane->m.arch->pte;
+	const struct arch *arch = at->lane->m.arch;
 	const struct tlb_entry *entry = first + nr;
 
 	return entry->mm == first->mm && entry->span == first->span &&
@@ -241,7 +244,7 @@ static bool tlb_continues(const struct moment *at, const struct tlb_entry *first
 	       entry->invalidated_by == first->invalidated_by &&
 	       entry->va == first->va + (u64)nr * first->span * PAGE_SIZE &&
 	       entry->pfn == first->pfn + nr * first->span &&
-	       tlb_stale(at->c.live, ops, entry) == tlb_stale(at->c.live, ops, first);
+	       tlb_stale(at->c.live, arch, entry) == tlb_stale(at->c.live, arch, first);
 }
 
 static void print_tlb(const struct moment *at, u32 cpu)
@@ -262,7 +265,7 @@ static void print_tlb(const struct moment *at, u32 cpu)
 		       nr * entry[i].span, entry[i].pfn,
 		       entry[i].flags & TLB_WRITABLE ? " writable" : "",
 		       entry[i].flags & TLB_DIRTY ? " dirty" : "",
-		       tlb_stale(s, at->lane->m.arch->pte, &entry[i]) ? " stale" : "",
+		       tlb_stale(s, at->lane->m.arch, &entry[i]) ? " stale" : "",
 		       tlb_invalidated(&entry[i]) ? ", TLBI under way" : "", nr,
 		       nr == 1 ? "entry" : "entries");
 	}

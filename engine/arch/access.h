@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The four ways to touch an entry, with what they cost. For the arch folders only. */
+/* The ways to touch an entry, with what they cost. For engine/arch only. */
 #ifndef ARCH_ACCESS_H
 #define ARCH_ACCESS_H
 
@@ -62,6 +62,40 @@ static inline pte_t pte_cmpxchg(struct machine *m, u32 pte, pte_t old, pte_t val
 	count(m, COUNT_pte_cmpxchg, 1);
 	step_pte(m, EV_pte_cmpxchg, pte, found, 1);
 	return found;
+}
+
+/* The first page of a huge PMD for those who watch. */
+static inline u32 watched_pmd_page(const struct machine *m, pmd_t pmd)
+{
+	if (!unlikely(m->observer) || !m->arch->pmd->trans_huge(pmd))
+		return NONE;
+	return pfn_page(m->s, m->arch->pmd->pfn(pmd));
+}
+
+static inline void pmd_store(struct machine *m, u32 table, pmd_t pmd, bool populated)
+{
+	put64(m, &m->table[table].pmd, pmd);
+	put(m, &m->table[table].populated, populated);
+}
+
+static inline pmd_t pmd_exchange(struct machine *m, u32 table, pmd_t pmd, enum event event)
+{
+	pmd_t old = m->table[table].pmd;
+
+	pmd_store(m, table, pmd, pmd != 0);
+	count(m, COUNT_pmd_xchg, 1);
+	step(m, event, watched_pmd_page(m, old), PTRS_PER_PTE);
+	return old;
+}
+
+/* Not a huge entry any more: 0 and populated. */
+static inline void pmd_point_to_table(struct machine *m, u32 table)
+{
+	u32 page = table == NONE ? NONE : watched_pmd_page(m, m->table[table].pmd);
+
+	if (table != NONE)
+		pmd_store(m, table, 0, true);
+	step(m, EV_pmd_populated, page, table == NONE);
 }
 
 static inline enum event set_event(const struct pte_ops *ops, pte_t val)

@@ -5,7 +5,8 @@
  *   mm/rmap.c ...  ->  struct arch  ->  arm64/, x86/   counts and steps
  *                                    ->  tlb.h          what the CPUs' TLBs hold
  *
- * pte arguments are indices in pte[]; a run never leaves its page table. Names
+ * pte arguments are indices in pte[]; a run never leaves its page table. What is done to
+ * a PMD is alike on all of them: pgtable_generic.h. Names
  * are the kernel's. Costs (loads, exchanges, stores, TLBI, DSB, interrupts) are
  * counted here and nowhere else.
  *
@@ -26,7 +27,7 @@ enum cydp { CYDP_CLEAR_YOUNG = 1, CYDP_CLEAR_DIRTY = 2 };
 struct arch {
 	const char *name;		/* "arm64", "x86_64": as in lane names */
 	const char *title;		/* "arm64, 4K pages" */
-	const struct pte_ops *pte;
+	const struct pte_ops *pte, *pmd;
 	bool tlb_keeps_asids;		/* other address spaces' entries survive a switch */
 
 	/* include/linux/pgtable.h and the arch's overrides */
@@ -41,11 +42,16 @@ struct arch {
 	bool (*clear_flush_young_ptes)(struct machine *m, u32 pte, u32 nr);
 	void (*clear_young_dirty_ptes)(struct machine *m, u32 pte, u32 nr, u32 cydp);
 
+	/* asm/pgalloc.h: the PMD of table[table] points to its PTEs from here on. NONE: a PMD
+	 * on the stack, which costs the same. */
+	void (*pmd_populate)(struct machine *m, u32 table);
+
 	/* asm/tlbflush.h */
 	bool (*tlbbatch_should_defer)(const struct machine *m, u32 mm);
 	void (*tlbbatch_add_pending)(struct machine *m, u32 mm, u64 start, u64 end);
 	void (*tlbbatch_flush)(struct machine *m);
 	void (*flush_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
+	void (*flush_pmd_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
 	void (*flush_tlb_mm)(struct machine *m, u32 mm);
 };
 

@@ -123,10 +123,14 @@ static void add_flag(struct line *line, bool set, const char *word)
 		add(line, " %s", word);
 }
 
-static void add_page(struct line *line, const struct pte_desc *desc)
+static void add_page(struct line *line, const struct pte_ops *ops, const struct pte_desc *desc)
 {
 	if (desc->kind == PTE_PROTNONE)
 		add(line, "prot-none ");
+	if (desc->kind == PTE_INVALID)
+		add(line, "invalid ");
+	if (ops->nr_pages > 1)
+		add(line, "huge ");
 	add(line, "pfn 0x%" PRIx64 " %s", desc->pfn, desc->write ? "RW" : "RO");
 	add_flag(line, desc->exec, "exec");
 	add_flag(line, desc->young, "young");
@@ -183,8 +187,10 @@ char *pte_text(const struct pte_ops *ops, const struct softleaf_types *types,
 	ops->decode(pte, types, &desc);
 	if (desc.kind == PTE_NONE)
 		add(&line, "none");
-	else if (ops->present(pte))
-		add_page(&line, &desc);
+	else if (desc.kind == PTE_TABLE)
+		add(&line, "page table at pfn 0x%" PRIx64, desc.pfn);
+	else if (pte_kind_maps(desc.kind))
+		add_page(&line, ops, &desc);
 	else
 		add_softleaf(&line, &desc);
 	return buf;

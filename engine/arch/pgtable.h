@@ -4,7 +4,8 @@
  *
  * Nothing here touches simulated memory or counts anything: a pte_t goes in, a
  * pte_t or a fact comes out. The functions carry the kernel's names without the
- * pte_ prefix. Everything that reads or writes a page table is in arch.h.
+ * pte_ or pmd_ prefix: each architecture has one table of them for either level.
+ * Everything that reads or writes a page table is in arch.h.
  *
  *      63            52 51                           12 11            0
  *     +----------------+------------------------------+---------------+
@@ -23,6 +24,7 @@
 #include "core/kernel.h"
 
 typedef u64 pte_t;
+typedef u64 pmd_t;		/* an entry one level up: it may map 512 pages itself */
 
 /* vm_page_prot of a user mapping, from protection_map[] */
 enum pgprot {
@@ -36,6 +38,8 @@ enum pte_kind {
 	PTE_NONE,
 	PTE_PRESENT,		/* the hardware may use it */
 	PTE_PROTNONE,		/* present for the kernel, invalid for the hardware */
+	PTE_INVALID,		/* the same for a moment: pmd_mkinvalid() */
+	PTE_TABLE,		/* PMD: points to a page table */
 	PTE_SWAP,
 	PTE_HWPOISON,
 	PTE_MIGRATION,
@@ -44,10 +48,16 @@ enum pte_kind {
 	NR_PTE_KINDS
 };
 
+/* Maps a page, for the hardware or for the kernel alone? */
+static inline bool pte_kind_maps(enum pte_kind kind)
+{
+	return kind == PTE_PRESENT || kind == PTE_PROTNONE || kind == PTE_INVALID;
+}
+
 /* A raw entry taken apart. Fields that its kind does not have are zero. */
 struct pte_desc {
 	enum pte_kind kind;
-	u64 pfn;		/* present, protnone, hwpoison, migration, device */
+	u64 pfn;		/* present, protnone, invalid, table, hwpoison, migration, device */
 	bool write, young, dirty, soft_dirty, uffd, cont, special;
 	bool exec, user;
 	/* Which bit says dirty: D or RDONLY=0; SavedDirty or software DIRTY. x86 hw_dirty
@@ -77,6 +87,7 @@ struct pte_fields {
 #define PTE_FIELDS(table) { (table), NR_OF(table) }
 
 struct pte_ops {
+	u32 nr_pages;			/* that a present entry maps: 1, in a PMD 512 */
 	bool has_soft_dirty;
 	bool has_cont;
 	bool has_tagged;		/* a memory type for tagged pages: attr 1 */
@@ -85,7 +96,7 @@ struct pte_ops {
 	u32 max_pkey;
 
 	bool (*none)(pte_t pte);
-	bool (*present)(pte_t pte);	/* PTE_PRESENT or PTE_PROTNONE */
+	bool (*present)(pte_t pte);	/* pte_kind_maps(), or PTE_TABLE */
 	bool (*accessible)(pte_t pte);	/* may a TLB hold it: pte_accessible() */
 	bool (*write)(pte_t pte);
 	bool (*young)(pte_t pte);
@@ -94,6 +105,7 @@ struct pte_ops {
 	bool (*uffd)(pte_t pte);
 	bool (*protnone)(pte_t pte);
 	bool (*valid_cont)(pte_t pte);	/* always false on x86 */
+	bool (*trans_huge)(pmd_t pmd);	/* PMD only: pmd_trans_huge() */
 
 	pte_t (*mkyoung)(pte_t pte);
 	pte_t (*mkold)(pte_t pte);
@@ -109,10 +121,11 @@ struct pte_ops {
 	pte_t (*mkcont)(pte_t pte);
 	pte_t (*mknoncont)(pte_t pte);
 	pte_t (*modify)(pte_t pte, enum pgprot prot);	/* pte_modify */
+	pmd_t (*mkinvalid)(pmd_t pmd);	/* PMD only: pmd_mkinvalid() */
 	pte_t (*hw_dirty)(pte_t pte);	/* what a store does in hardware to a writable entry */
 
 	u64 (*pfn)(pte_t pte);
-	pte_t (*pfn_pte)(u64 pfn, enum pgprot prot);
+	pte_t (*pfn_pte)(u64 pfn, enum pgprot prot);	/* PMD: pmd_mkhuge(pfn_pmd()) */
 	pte_t (*advance_pfn)(pte_t pte, s64 nr);
 
 	pte_t (*swp_entry)(u32 type, u64 offset);	/* __swp_entry_to_pte */
@@ -131,11 +144,11 @@ struct pte_ops {
 	void (*decode)(pte_t pte, const struct softleaf_types *types, struct pte_desc *desc);
 	/* The way back: reads the fields that this kind has, and type and offset of a softleaf. */
 	pte_t (*encode)(const struct pte_desc *desc);
-	struct pte_fields fields[NR_PTE_KINDS];	/* by enum pte_kind */
+	struct pte_fields fields[NR_PTE_KINDS];	/* by enum pte_kind; none: there is no such */
 };
 
-extern const struct pte_ops arm64_pte_ops;
-extern const struct pte_ops x86_pte_ops;
+extern const struct pte_ops arm64_pte_ops, arm64_pmd_ops;
+extern const struct pte_ops x86_pte_ops, x86_pmd_ops;
 
 /*
  * What type and offset of a non-present entry mean: sets kind, name and what is in the

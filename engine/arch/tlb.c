@@ -41,16 +41,27 @@ static void drop(struct machine *m, u32 cpu, u32 i)
 	put(m, &m->cpu[cpu].nr_tlb, m->cpu[cpu].nr_tlb - 1);
 }
 
+struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte)
+{
+	const struct table *table = state_table(s, pte / PTRS_PER_PTE);
+
+	if (table->pmd)
+		return (struct leaf){ &table->pmd, arch->pmd, pte % PTRS_PER_PTE };
+	return (struct leaf){ state_pte(s, pte), arch->pte, 0 };
+}
+
 u32 tlb_fill(struct machine *m, u32 cpu, u32 pte)
 {
-	const struct pte_ops *ops = m->arch->pte;
-	pte_t val = m->pte[pte];
-	u32 behind = ops->valid_cont(val) ? pte % CONT_SPAN : 0;
+	struct leaf leaf = leaf_of(m->s, m->arch, pte);
+	const struct pte_ops *ops = leaf.ops;
+	u64 val = *leaf.entry;
+	bool block = ops->nr_pages == 1 && ops->valid_cont(val);
+	u32 behind = block ? pte % CONT_SPAN : 0;
 	struct tlb_entry entry = {
-		.va = pte_va(m->s, pte - behind),
+		.va = pte_va(m->s, pte - leaf.behind - behind),
 		.mm = m->table[pte / PTRS_PER_PTE].mm,
 		.pfn = (u32)ops->pfn(val) - behind,
-		.span = ops->valid_cont(val) ? CONT_SPAN : 1,
+		.span = block ? CONT_SPAN : ops->nr_pages,
 		.flags = (ops->write(val) ? TLB_WRITABLE : 0) | (ops->dirty(val) ? TLB_DIRTY : 0),
 	};
 	u32 first = m->s->nr_tlb * cpu;
@@ -127,29 +138,27 @@ void switch_mm(struct machine *m, u32 mm)
 	step(m, EV_switch_mm, NONE, m->s->cpu);
 }
 
-static bool allowed(const struct pte_ops *ops, pte_t val, u64 pfn, const struct tlb_entry *entry)
+static bool allowed(const struct leaf *leaf, u64 pfn, const struct tlb_entry *entry)
 {
-	return ops->accessible(val) && ops->pfn(val) == pfn &&
-	       (!(entry->flags & TLB_WRITABLE) || ops->write(val));
+	u64 val = *leaf->entry;
+
+	return leaf->ops->accessible(val) && leaf->ops->pfn(val) + leaf->behind == pfn &&
+	       (!(entry->flags & TLB_WRITABLE) || leaf->ops->write(val));
 }
 
-bool tlb_stale(const struct mm_state *s, const struct pte_ops *ops, const struct tlb_entry *entry)
+bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry)
 {
 	u32 pte = va_pte(s, entry->mm, entry->va);
 	bool dirty = false;
-	u64 huge;
 
 	if (pte == NONE)
 		return true;
-	huge = state_table(s, pte / PTRS_PER_PTE)->pmd;
-	if (entry->span == PTRS_PER_PTE && huge)
-		return !allowed(ops, huge, entry->pfn, entry);
 	for (u32 i = 0; i < entry->span; i++) {
-		pte_t val = *state_pte(s, pte + i);
+		struct leaf leaf = leaf_of(s, arch, pte + i);
 
-		if (!allowed(ops, val, entry->pfn + i, entry))
+		if (!allowed(&leaf, entry->pfn + i, entry))
 			return true;
-		dirty |= ops->dirty(val);
+		dirty |= leaf.ops->dirty(*leaf.entry);
 	}
 	return entry->flags & TLB_DIRTY && !dirty;
 }

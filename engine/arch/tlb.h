@@ -12,15 +12,23 @@
 #ifndef ARCH_TLB_H
 #define ARCH_TLB_H
 
-#include "arch/pgtable.h"
+#include "arch/arch.h"
 #include "core/machine.h"
 
 /* The entry of that CPU that translates va, in tlb[], or NONE. */
 u32 tlb_find(const struct mm_state *s, u32 cpu, u32 mm, u64 va);
 
+/* What translates the address of pte[pte]: that entry, or the huge PMD above it. */
+struct leaf {
+	const u64 *entry;
+	const struct pte_ops *ops;
+	u32 behind;		/* pages from the entry's first one to this */
+};
+struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte);
+
 /*
- * A table walk: the CPU now holds the translation in pte[pte], which must be accessible;
- * one for the whole contpte block if it is in one. Replaces what the CPU held for these
+ * A table walk: the CPU now holds the translation of pte[pte], which must be accessible;
+ * one for the whole contpte block or huge PMD if it is in one. Replaces what the CPU held for these
  * addresses. Without room another entry goes. Returns its index, NONE if the CPU holds none at all.
  */
 u32 tlb_fill(struct machine *m, u32 cpu, u32 pte);
@@ -43,6 +51,6 @@ void tlb_drop_all(struct machine *m, u32 cpu);
 void switch_mm(struct machine *m, u32 mm);
 
 /* Does the entry allow more than the page table does, or translate otherwise? */
-bool tlb_stale(const struct mm_state *s, const struct pte_ops *ops, const struct tlb_entry *entry);
+bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry);
 
 #endif

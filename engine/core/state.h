@@ -98,7 +98,7 @@ struct table {
 	u64 va;			/* of its first entry, 2 MiB aligned */
 	u64 pmd;		/* a huge entry, or 0: it points to the PTEs */
 	u32 mm;
-	u32 populated;
+	u32 populated;		/* the PMD entry is not empty */
 };
 
 /* mm/swapfile.c:struct swap_info_struct */

@@ -14,9 +14,14 @@ static const struct folio *folio_of(const struct expr_call *c)
 	return state_folio(c->env->state, pfn_folio(c->env->state, (u64)c->arg[0]));
 }
 
+static const struct arch *arch_of(const struct expr_call *c)
+{
+	return arch_find(c->env->lane->arch);
+}
+
 static const struct pte_ops *pte_ops_of(const struct expr_call *c)
 {
-	return arch_find(c->env->lane->arch)->pte;
+	return arch_of(c)->pte;
 }
 
 /* Optional last argument: how many pages or slots; one when left out. */
@@ -342,7 +347,7 @@ static bool stale_entries(struct expr_call *c, s64 *value)
 		return false;
 	*value = 0;
 	for (u32 i = 0; i < state_cpu(s, cpu)->nr_tlb; i++)
-		*value += tlb_stale(s, pte_ops_of(c), state_tlb(s, s->nr_tlb * cpu + i));
+		*value += tlb_stale(s, arch_of(c), state_tlb(s, s->nr_tlb * cpu + i));
 	return true;
 }
 

@@ -51,6 +51,13 @@ static void op_end_writeback(struct machine *m, const struct scn_op *op)
 	folio_end_writeback(m, m->folio + op->folio);
 }
 
+static u32 leaf_page(const struct machine *m, const struct leaf *leaf)
+{
+	if (leaf->ops->nr_pages == 1)
+		return pte_page(m, *leaf->entry);
+	return pfn_page(m->s, leaf->ops->pfn(*leaf->entry) + leaf->behind);
+}
+
 /*
  * A CPU uses an address. Through a dirty translation a store touches no page table; a
  * clean one must first set the entry dirty, and faults if the entry is gone.
@@ -58,8 +65,8 @@ static void op_end_writeback(struct machine *m, const struct scn_op *op)
 static void cpu_access(struct machine *m, u32 cpu, u32 mm, u64 va, bool write)
 {
 	const u32 can_store = TLB_WRITABLE | TLB_DIRTY;
-	const struct pte_ops *ops = m->arch->pte;
 	u32 entry = tlb_find(m->s, cpu, mm, va), pte = va_pte(m->s, mm, va), page;
+	struct leaf leaf;
 	pte_t val;
 
 	if (entry != NONE && (!write || (m->tlb[entry].flags & can_store) == can_store)) {
@@ -68,13 +75,18 @@ static void cpu_access(struct machine *m, u32 cpu, u32 mm, u64 va, bool write)
 		step(m, EV_cpu_access, pfn_page(m->s, m->tlb[entry].pfn + behind), cpu);
 		return;
 	}
-	val = pte == NONE ? 0 : m->pte[pte];
-	page = pte_page(m, val);
-	if (!ops->accessible(val) || (write && !ops->write(val))) {
+	if (pte == NONE) {
+		step(m, EV_cpu_fault, NONE, cpu);
+		return;
+	}
+	leaf = leaf_of(m->s, m->arch, pte);
+	val = *leaf.entry;
+	page = leaf_page(m, &leaf);
+	if (!leaf.ops->accessible(val) || (write && !leaf.ops->write(val))) {
 		step(m, EV_cpu_fault, page, cpu);
 		return;
 	}
-	put64(m, &m->pte[pte], ops->mkyoung(write ? ops->hw_dirty(val) : val));
+	put64(m, leaf.entry, leaf.ops->mkyoung(write ? leaf.ops->hw_dirty(val) : val));
 	tlb_fill(m, cpu, pte);
 	step(m, EV_cpu_tlb_fill, page, cpu);
 	step(m, EV_cpu_access, page, cpu);

@@ -552,11 +552,14 @@ static bool place_tlb(struct machine *m, const struct scenario *s, const struct 
 		      u64 va, struct error *err)
 {
 	u32 pte = va_pte(m->s, spec->mm, va), entry;
+	struct leaf leaf = { .entry = NULL };
 
+	if (pte != NONE)
+		leaf = leaf_of(m->s, m->arch, pte);
 	if (!(m->mm[spec->mm].cpumask >> spec->cpu & 1))
 		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
 			       "expected a CPU that has run \"%s\" (ran_on)", s->mms[spec->mm].id);
-	if (pte == NONE || !m->arch->pte->accessible(m->pte[pte]))
+	if (pte == NONE || !leaf.ops->accessible(*leaf.entry))
 		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
 			       "expected a mapped address: \"%s\" maps nothing at 0x%llx",
 			       s->mms[spec->mm].id, (unsigned long long)va);

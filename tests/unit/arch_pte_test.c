@@ -372,11 +372,15 @@ static void test_fields_cover_all_bits(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < NR_OF(all); i++) {
-		for (u32 kind = PTE_NONE; kind <= PTE_MARKER; kind++) {
+		for (u32 kind = PTE_NONE; kind < NR_PTE_KINDS; kind++) {
 			const struct pte_field *field = all[i]->fields[kind].field;
 			u32 nr = all[i]->fields[kind].nr;
 			u32 next = 64;
 
+			if (kind == PTE_TABLE || (kind == PTE_INVALID && !all[i]->has_cont)) {
+				assert_int_equal(nr, 0);
+				continue;
+			}
 			for (u32 n = 0; n < nr; n++) {
 				assert_int_equal(field[n].hi, next - 1);
 				assert_true(field[n].lo <= field[n].hi);

@@ -101,7 +101,7 @@ static void check_splits(u32 features, const struct split *split, u32 nr)
 		struct machine *m = &w.m;
 
 		__flush_tlb_range(m, 0, WORLD_VA, WORLD_VA + split[i].pages * PAGE_SIZE,
-				  TLBF_NOWALKCACHE | TLBF_NOSYNC, NONE);
+				  PAGE_SIZE, TLBF_NOWALKCACHE | TLBF_NOSYNC, NONE);
 		assert_int_equal(counted(m, COUNT_tlbi_range), split[i].ranges);
 		assert_int_equal(counted(m, COUNT_tlbi_page), split[i].singles);
 		assert_int_equal(counted(m, COUNT_tlbi_asid), split[i].asids);
@@ -280,17 +280,17 @@ static void test_stale_entries(void **state)
 	const struct pte_ops *ops = m->arch->pte;
 
 	(void)state;
-	assert_false(tlb_stale(m->s, ops, &m->tlb[0]));
+	assert_false(tlb_stale(m->s, m->arch, &m->tlb[0]));
 	for (u32 i = 16; i < 32; i++)
 		world_put_pte(m, i, ops->mkclean(m->pte[i]));
-	assert_true(tlb_stale(m->s, ops, &m->tlb[0]));
+	assert_true(tlb_stale(m->s, m->arch, &m->tlb[0]));
 	tlb_fill(m, 0, 16 + 9);
 	assert_int_equal(m->cpu[0].nr_tlb, 1);
-	assert_false(tlb_stale(m->s, ops, &m->tlb[0]));
+	assert_false(tlb_stale(m->s, m->arch, &m->tlb[0]));
 	world_put_pte(m, 20, ops->wrprotect(m->pte[20]));
-	assert_true(tlb_stale(m->s, ops, &m->tlb[0]));
+	assert_true(tlb_stale(m->s, m->arch, &m->tlb[0]));
 	world_put_pte(m, 20, 0);
-	assert_true(tlb_stale(m->s, ops, &m->tlb[0]));
+	assert_true(tlb_stale(m->s, m->arch, &m->tlb[0]));
 	world_free(&w);
 }
 

@@ -26,7 +26,7 @@ static bool belongs(const struct view *v, const struct group *g, const struct tl
 	return e->mm == g->first->mm && e->flags == g->first->flags &&
 	       e->va == g->first->va + ((u64)g->pages << PAGE_SHIFT) &&
 	       e->pfn == g->first->pfn + g->pages && e->span == g->first->span &&
-	       tlb_stale(v->s, v->ops, e) == g->stale;
+	       tlb_stale(v->s, v->lane->m.arch, e) == g->stale;
 }
 
 static int by_address(const void *a, const void *b)
@@ -57,7 +57,7 @@ static struct group next_group(const struct view *v, const struct tlb_entry *con
 {
 	struct group g = { .first = sorted[*i] };
 
-	g.stale = tlb_stale(v->s, v->ops, g.first);
+	g.stale = tlb_stale(v->s, v->lane->m.arch, g.first);
 	do {
 		g.pages += sorted[*i]->span;
 	} while (++*i < nr && belongs(v, &g, sorted[*i]));

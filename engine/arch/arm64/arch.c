@@ -87,7 +87,7 @@ static bool clear_flush_young_ptes(struct machine *m, u32 pte, u32 nr)
 		return contpte_clear_flush_young_ptes(m, pte, nr);
 	if (!__ptep_test_and_clear_young(m, pte))
 		return false;
-	__flush_tlb_range(m, m->table[pte / PTRS_PER_PTE].mm, va, va + PAGE_SIZE,
+	__flush_tlb_range(m, m->table[pte / PTRS_PER_PTE].mm, va, va + PAGE_SIZE, PAGE_SIZE,
 			  TLBF_NOWALKCACHE | TLBF_NOSYNC, watched_page(m, m->pte[pte]));
 	return true;
 }
@@ -100,10 +100,18 @@ static void clear_young_dirty_ptes(struct machine *m, u32 pte, u32 nr, u32 cydp)
 		contpte_clear_young_dirty_ptes(m, pte, nr, cydp);
 }
 
+/* set_pmd() of a valid entry ends with a barrier; the ISB after it is left out. */
+static void pmd_populate(struct machine *m, u32 table)
+{
+	pmd_point_to_table(m, table);
+	arm64_dsb_ishst(m);
+}
+
 const struct arch arm64_arch = {
 	.name = "arm64",
 	.title = "arm64, 4K pages",
 	.pte = &arm64_pte_ops,
+	.pmd = &arm64_pmd_ops,
 	.tlb_keeps_asids = true,
 	.ptep_get = ptep_get,
 	.ptep_get_lockless = ptep_get_lockless,
@@ -114,9 +122,11 @@ const struct arch arm64_arch = {
 	.test_and_clear_young_ptes = test_and_clear_young_ptes,
 	.clear_flush_young_ptes = clear_flush_young_ptes,
 	.clear_young_dirty_ptes = clear_young_dirty_ptes,
+	.pmd_populate = pmd_populate,
 	.tlbbatch_should_defer = arm64_tlbbatch_should_defer,
 	.tlbbatch_add_pending = arm64_tlbbatch_add_pending,
 	.tlbbatch_flush = arm64_tlbbatch_flush,
 	.flush_tlb_range = arm64_flush_tlb_range,
+	.flush_pmd_tlb_range = arm64_flush_pmd_tlb_range,
 	.flush_tlb_mm = arm64_flush_tlb_mm,
 };

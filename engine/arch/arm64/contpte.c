@@ -56,8 +56,8 @@ __mirrored void contpte_convert(struct machine *m, u32 pte, pte_t val)
 			val = arm64_pte_mkyoung(val);
 	}
 	if (!cpu_has(m, FEATURE_bbml3))
-		__flush_tlb_range(m, pte_mm(m, pte), va, va + CONT_PTE_SIZE, TLBF_NOWALKCACHE,
-				  page);
+		__flush_tlb_range(m, pte_mm(m, pte), va, va + CONT_PTE_SIZE, PAGE_SIZE,
+				  TLBF_NOWALKCACHE, page);
 	for (u32 i = 0; i < CONT_PTES; i++)
 		pte_store(m, start + i, arm64_pte_advance_pfn(val, i), EV_contpte_block_written);
 }
@@ -292,9 +292,8 @@ __mirrored bool contpte_clear_flush_young_ptes(struct machine *m, u32 pte, u32 n
 
 		align_to_blocks(m, &pte, &end);
 		va = pte_va(m->s, pte);
-		__flush_tlb_range(m, pte_mm(m, pte), va, va + (end - pte) * PAGE_SIZE,
-				  TLBF_NOWALKCACHE | TLBF_NOSYNC,
-				  watched_page(m, m->pte[pte]));
+		__flush_tlb_range(m, pte_mm(m, pte), va, va + (end - pte) * PAGE_SIZE, PAGE_SIZE,
+				  TLBF_NOWALKCACHE | TLBF_NOSYNC, watched_page(m, m->pte[pte]));
 	}
 	return young;
 }

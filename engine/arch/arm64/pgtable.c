@@ -98,6 +98,36 @@ static pte_t pfn_pte(u64 pfn, enum pgprot prot)
 	return ((pfn << PAGE_SHIFT) & ARM64_PTE_PFN) | pgprot[prot];
 }
 
+/* --- PMD: bit 1 is clear in an entry that maps 2 MiB itself ----------------- */
+
+static bool pmd_table(pmd_t pmd)
+{
+	return (~pmd & (ARM64_PTE_VALID | ARM64_PTE_PAGE)) == 0;
+}
+
+/* Invalidated or not: bit 1 tells. */
+static bool pmd_trans_huge(pmd_t pmd)
+{
+	return present(pmd) && !(pmd & ARM64_PTE_PAGE);
+}
+
+static pmd_t pmd_mkinvalid(pmd_t pmd)
+{
+	return (pmd | ARM64_PTE_INVALID) & ~ARM64_PTE_VALID;
+}
+
+static u64 pmd_pfn(pmd_t pmd)
+{
+	return arm64_pte_pfn(pmd) & ~(u64)(PTRS_PER_PTE - 1);
+}
+
+static pmd_t pfn_pmd(u64 pfn, enum pgprot prot)
+{
+	return pfn_pte(pfn, prot) & ~ARM64_PTE_PAGE;
+}
+
+/* --- entries that are not present ------------------------------------------ */
+
 static pte_t swp_entry(u32 type, u64 offset)
 {
 	return (u64)(type & SWP_TYPE_MASK) << SWP_TYPE_SHIFT |
@@ -139,6 +169,8 @@ static pte_t swp_mkuffd(pte_t pte)
 	return pte | SWP_UFFD;
 }
 
+/* --- taken apart and put together ------------------------------------------ */
+
 static void decode(pte_t pte, const struct softleaf_types *types, struct pte_desc *desc)
 {
 	memset(desc, 0, sizeof(*desc));
@@ -154,7 +186,9 @@ static void decode(pte_t pte, const struct softleaf_types *types, struct pte_des
 		softleaf_decode(types, SWP_PFN_BITS, desc);
 		return;
 	}
-	desc->kind = arm64_pte_valid(pte) ? PTE_PRESENT : PTE_PROTNONE;
+	desc->kind = protnone(pte) ? PTE_PROTNONE : PTE_INVALID;
+	if (arm64_pte_valid(pte))
+		desc->kind = PTE_PRESENT;
 	desc->pfn = arm64_pte_pfn(pte);
 	desc->write = arm64_pte_write(pte);
 	desc->young = arm64_pte_young(pte);
@@ -170,6 +204,15 @@ static void decode(pte_t pte, const struct softleaf_types *types, struct pte_des
 	desc->attr = (u32)((pte & ARM64_PTE_ATTR) >> ARM64_PTE_ATTR_SHIFT);
 }
 
+static void pmd_decode(pmd_t pmd, const struct softleaf_types *types, struct pte_desc *desc)
+{
+	decode(pmd, types, desc);
+	if (pmd_table(pmd))
+		*desc = (struct pte_desc){ .kind = PTE_TABLE, .pfn = arm64_pte_pfn(pmd) };
+	else if (pte_kind_maps(desc->kind))
+		desc->pfn = pmd_pfn(pmd);
+}
+
 static pte_t encode(const struct pte_desc *desc)
 {
 	pte_t pte = pfn_pte(desc->pfn, PAGE_NONE);
@@ -181,6 +224,7 @@ static pte_t encode(const struct pte_desc *desc)
 		pte |= ARM64_PTE_VALID;
 		break;
 	case PTE_PROTNONE:
+	case PTE_INVALID:
 		break;
 	default:
 		return swp_entry(desc->type, desc->offset) | (desc->exclusive ? SWP_EXCLUSIVE : 0) |
@@ -195,54 +239,78 @@ static pte_t encode(const struct pte_desc *desc)
 	       (u64)(desc->attr & 7) << ARM64_PTE_ATTR_SHIFT;
 }
 
+static pmd_t pmd_encode(const struct pte_desc *desc)
+{
+	return pte_kind_maps(desc->kind) ? encode(desc) & ~ARM64_PTE_PAGE : encode(desc);
+}
+
+#define HIGH_FIELDS(cont, write) \
+	{ "-", 63, 63, "unused" }, \
+	{ "POIndex", 62, 60, "protection key" }, \
+	{ "-", 59, 59, "unused" }, \
+	{ "UFFD", 58, 58, "userfaultfd watches writes (software)" }, \
+	{ "-", 57, 57, "unused" }, \
+	{ "SPECIAL", 56, 56, "no struct page behind it to count (software)" }, \
+	{ "DIRTY", 55, 55, "written to, as software noted" }, \
+	{ "UXN", 54, 54, "user code must not execute here" }, \
+	{ "PXN", 53, 53, "kernel code must not execute here" }, \
+	{ "CONT", 52, 52, cont }, \
+	{ "WRITE", 51, 51, write }, \
+	{ "GP", 50, 50, "guarded page: indirect branches need a landing pad" }
+#define LOW_FIELDS(rdonly, user) \
+	{ "AF", 10, 10, "accessed: young" }, \
+	{ "SH", 9, 8, "shareability: 3 is inner shareable" }, \
+	{ "RDONLY", 7, 7, rdonly }, \
+	{ "USER", 6, 6, user }, \
+	{ "NS", 5, 5, "non-secure" }, \
+	{ "AttrIndx", 4, 2, "memory type: 0 normal, 1 normal tagged" }
+#define VALID_HIGH(cont) HIGH_FIELDS(cont, "may be written; hardware may mark it dirty (DBM)")
+#define VALID_LOW LOW_FIELDS("read-only for the hardware: with WRITE, still clean", \
+			     "user space may access it")
+#define INVALID_HIGH(cont) HIGH_FIELDS(cont, "may be written once it is valid again")
+#define INVALID_LOW LOW_FIELDS("read-only", "user space may access it; clear in PROT_NONE")
+#define CONT_PTE_TEXT "one of 16 entries that may share a TLB entry"
+#define CONT_PMD_TEXT "one of 16 entries, 32 MiB together, that may share a TLB entry"
+#define PFN_FIELD { "pfn", 49, 12, "page frame number" }
+#define PMD_PFN_FIELDS \
+	{ "pfn>>9", 49, 21, "page frame number of the first of 512 pages, divided by 512" }, \
+	{ "-", 20, 12, "must be zero" }
+#define NG_FIELD { "nG", 11, 11, "belongs to one address space" }
+#define INVALID_FIELD { "INVALID", 11, 11, "present for the kernel though VALID is clear" }
+#define PAGE_FIELD { "TYPE", 1, 1, "page descriptor" }
+#define BLOCK_FIELD { "TYPE", 1, 1, "clear: a block, no page table below" }
+#define VALID_FIELD { "VALID", 0, 0, "the hardware may use it" }
+#define FAULT_FIELD { "VALID", 0, 0, "clear: every access faults" }
+
 static const struct pte_field page_fields[] = {
-	{ "-", 63, 63, "unused" },
-	{ "POIndex", 62, 60, "protection key" },
-	{ "-", 59, 59, "unused" },
-	{ "UFFD", 58, 58, "userfaultfd watches writes (software)" },
-	{ "-", 57, 57, "unused" },
-	{ "SPECIAL", 56, 56, "no struct page behind it to count (software)" },
-	{ "DIRTY", 55, 55, "written to, as software noted" },
-	{ "UXN", 54, 54, "user code must not execute here" },
-	{ "PXN", 53, 53, "kernel code must not execute here" },
-	{ "CONT", 52, 52, "one of 16 entries that may share a TLB entry" },
-	{ "WRITE", 51, 51, "may be written; hardware may mark it dirty (DBM)" },
-	{ "GP", 50, 50, "guarded page: indirect branches need a landing pad" },
-	{ "pfn", 49, 12, "page frame number" },
-	{ "nG", 11, 11, "belongs to one address space" },
-	{ "AF", 10, 10, "accessed: young" },
-	{ "SH", 9, 8, "shareability: 3 is inner shareable" },
-	{ "RDONLY", 7, 7, "read-only for the hardware: with WRITE, still clean" },
-	{ "USER", 6, 6, "user space may access it" },
-	{ "NS", 5, 5, "non-secure" },
-	{ "AttrIndx", 4, 2, "memory type: 0 normal, 1 normal tagged" },
-	{ "TYPE", 1, 1, "page descriptor" },
-	{ "VALID", 0, 0, "the hardware may use it" },
+	VALID_HIGH(CONT_PTE_TEXT), PFN_FIELD, NG_FIELD, VALID_LOW, PAGE_FIELD, VALID_FIELD,
 };
 
-static const struct pte_field protnone_fields[] = {
-	{ "-", 63, 63, "unused" },
-	{ "POIndex", 62, 60, "protection key" },
-	{ "-", 59, 59, "unused" },
-	{ "UFFD", 58, 58, "userfaultfd watches writes (software)" },
-	{ "-", 57, 57, "unused" },
-	{ "SPECIAL", 56, 56, "no struct page behind it to count (software)" },
-	{ "DIRTY", 55, 55, "written to, as software noted" },
-	{ "UXN", 54, 54, "user code must not execute here" },
-	{ "PXN", 53, 53, "kernel code must not execute here" },
-	{ "CONT", 52, 52, "one of 16 entries that may share a TLB entry" },
-	{ "WRITE", 51, 51, "may be written once it is valid again" },
-	{ "GP", 50, 50, "guarded page: indirect branches need a landing pad" },
-	{ "pfn", 49, 12, "page frame number" },
-	{ "INVALID", 11, 11, "present for the kernel though VALID is clear" },
-	{ "AF", 10, 10, "accessed: young" },
-	{ "SH", 9, 8, "shareability: 3 is inner shareable" },
-	{ "RDONLY", 7, 7, "read-only" },
-	{ "USER", 6, 6, "user space may access it; clear in PROT_NONE" },
-	{ "NS", 5, 5, "non-secure" },
-	{ "AttrIndx", 4, 2, "memory type: 0 normal, 1 normal tagged" },
-	{ "TYPE", 1, 1, "page descriptor" },
-	{ "VALID", 0, 0, "clear: every access faults" },
+static const struct pte_field invalid_fields[] = {
+	INVALID_HIGH(CONT_PTE_TEXT), PFN_FIELD, INVALID_FIELD, INVALID_LOW, PAGE_FIELD, FAULT_FIELD,
+};
+
+static const struct pte_field pmd_page_fields[] = {
+	VALID_HIGH(CONT_PMD_TEXT), PMD_PFN_FIELDS, NG_FIELD, VALID_LOW, BLOCK_FIELD, VALID_FIELD,
+};
+
+static const struct pte_field pmd_invalid_fields[] = {
+	INVALID_HIGH(CONT_PMD_TEXT), PMD_PFN_FIELDS, INVALID_FIELD, INVALID_LOW, BLOCK_FIELD,
+	FAULT_FIELD,
+};
+
+static const struct pte_field table_fields[] = {
+	{ "-", 63, 63, "non-secure table" },
+	{ "APTable", 62, 61, "access that no entry below may allow" },
+	{ "UXNTable", 60, 60, "user code must not execute below" },
+	{ "PXNTable", 59, 59, "kernel code must not execute below" },
+	{ "-", 58, 50, "unused" },
+	{ "pfn", 49, 12, "page frame number of the page table" },
+	{ "-", 11, 11, "unused" },
+	{ "AF", 10, 10, "accessed, where the CPU keeps track of it (FEAT_HAFT)" },
+	{ "-", 9, 2, "unused" },
+	{ "TYPE", 1, 1, "set: points to a page table" },
+	VALID_FIELD,
 };
 
 static const struct pte_field swap_fields[] = {
@@ -288,61 +356,86 @@ static const struct pte_field none_fields[] = {
 	{ "-", 63, 0, "all zero: nothing is mapped" },
 };
 
+#define COMMON_OPS \
+	.has_soft_dirty = false, \
+	.has_cont = true, \
+	.has_tagged = true, \
+	.marks_dirty_twice = true, \
+	.max_pkey = 7, \
+	.none = none, \
+	.present = present, \
+	.accessible = arm64_pte_valid, \
+	.write = arm64_pte_write, \
+	.young = arm64_pte_young, \
+	.dirty = arm64_pte_dirty, \
+	.soft_dirty = soft_dirty, \
+	.uffd = uffd, \
+	.protnone = protnone, \
+	.valid_cont = arm64_pte_valid_cont, \
+	.mkyoung = arm64_pte_mkyoung, \
+	.mkold = arm64_pte_mkold, \
+	.mkdirty = arm64_pte_mkdirty, \
+	.mkclean = arm64_pte_mkclean, \
+	.mkwrite = mkwrite, \
+	.wrprotect = arm64_pte_wrprotect, \
+	.mksoft_dirty = unchanged, \
+	.clear_soft_dirty = unchanged, \
+	.mkuffd = mkuffd, \
+	.clear_uffd = clear_uffd, \
+	.mkspecial = mkspecial, \
+	.mkcont = arm64_pte_mkcont, \
+	.mknoncont = arm64_pte_mknoncont, \
+	.modify = modify, \
+	.hw_dirty = hw_dirty, \
+	.advance_pfn = arm64_pte_advance_pfn, \
+	.swp_entry = swp_entry, \
+	.swp_type = swp_type, \
+	.swp_offset = swp_offset, \
+	.swp_exclusive = swp_exclusive, \
+	.swp_soft_dirty = soft_dirty, \
+	.swp_uffd = swp_uffd, \
+	.swp_mkexclusive = swp_mkexclusive, \
+	.swp_clear_exclusive = swp_clear_exclusive, \
+	.swp_mksoft_dirty = unchanged, \
+	.swp_mkuffd = swp_mkuffd, \
+	.swp_pfn_bits = SWP_PFN_BITS
+#define COMMON_FIELDS \
+	[PTE_NONE] = PTE_FIELDS(none_fields), \
+	[PTE_SWAP] = PTE_FIELDS(swap_fields), \
+	[PTE_HWPOISON] = PTE_FIELDS(softleaf_fields), \
+	[PTE_MIGRATION] = PTE_FIELDS(migration_fields), \
+	[PTE_DEVICE] = PTE_FIELDS(softleaf_fields), \
+	[PTE_MARKER] = PTE_FIELDS(softleaf_fields)
+
 const struct pte_ops arm64_pte_ops = {
-	.has_soft_dirty = false,
-	.has_cont = true,
-	.has_tagged = true,
-	.marks_dirty_twice = true,
-	.max_pkey = 7,
-	.none = none,
-	.present = present,
-	.accessible = arm64_pte_valid,
-	.write = arm64_pte_write,
-	.young = arm64_pte_young,
-	.dirty = arm64_pte_dirty,
-	.soft_dirty = soft_dirty,
-	.uffd = uffd,
-	.protnone = protnone,
-	.valid_cont = arm64_pte_valid_cont,
-	.mkyoung = arm64_pte_mkyoung,
-	.mkold = arm64_pte_mkold,
-	.mkdirty = arm64_pte_mkdirty,
-	.mkclean = arm64_pte_mkclean,
-	.mkwrite = mkwrite,
-	.wrprotect = arm64_pte_wrprotect,
-	.mksoft_dirty = unchanged,
-	.clear_soft_dirty = unchanged,
-	.mkuffd = mkuffd,
-	.clear_uffd = clear_uffd,
-	.mkspecial = mkspecial,
-	.mkcont = arm64_pte_mkcont,
-	.mknoncont = arm64_pte_mknoncont,
-	.modify = modify,
-	.hw_dirty = hw_dirty,
+	COMMON_OPS,
+	.nr_pages = 1,
 	.pfn = arm64_pte_pfn,
 	.pfn_pte = pfn_pte,
-	.advance_pfn = arm64_pte_advance_pfn,
-	.swp_entry = swp_entry,
-	.swp_type = swp_type,
-	.swp_offset = swp_offset,
-	.swp_exclusive = swp_exclusive,
-	.swp_soft_dirty = soft_dirty,
-	.swp_uffd = swp_uffd,
-	.swp_mkexclusive = swp_mkexclusive,
-	.swp_clear_exclusive = swp_clear_exclusive,
-	.swp_mksoft_dirty = unchanged,
-	.swp_mkuffd = swp_mkuffd,
-	.swp_pfn_bits = SWP_PFN_BITS,
 	.decode = decode,
 	.encode = encode,
 	.fields = {
-		[PTE_NONE] = PTE_FIELDS(none_fields),
+		COMMON_FIELDS,
 		[PTE_PRESENT] = PTE_FIELDS(page_fields),
-		[PTE_PROTNONE] = PTE_FIELDS(protnone_fields),
-		[PTE_SWAP] = PTE_FIELDS(swap_fields),
-		[PTE_HWPOISON] = PTE_FIELDS(softleaf_fields),
-		[PTE_MIGRATION] = PTE_FIELDS(migration_fields),
-		[PTE_DEVICE] = PTE_FIELDS(softleaf_fields),
-		[PTE_MARKER] = PTE_FIELDS(softleaf_fields),
+		[PTE_PROTNONE] = PTE_FIELDS(invalid_fields),
+		[PTE_INVALID] = PTE_FIELDS(invalid_fields),
+	},
+};
+
+const struct pte_ops arm64_pmd_ops = {
+	COMMON_OPS,
+	.nr_pages = PTRS_PER_PTE,
+	.trans_huge = pmd_trans_huge,
+	.mkinvalid = pmd_mkinvalid,
+	.pfn = pmd_pfn,
+	.pfn_pte = pfn_pmd,
+	.decode = pmd_decode,
+	.encode = pmd_encode,
+	.fields = {
+		COMMON_FIELDS,
+		[PTE_PRESENT] = PTE_FIELDS(pmd_page_fields),
+		[PTE_PROTNONE] = PTE_FIELDS(pmd_invalid_fields),
+		[PTE_INVALID] = PTE_FIELDS(pmd_invalid_fields),
+		[PTE_TABLE] = PTE_FIELDS(table_fields),
 	},
 };

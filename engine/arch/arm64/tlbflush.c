@@ -5,7 +5,7 @@
 
 #define MAX_DVM_OPS PTRS_PER_PTE
 
-static void dsb_ishst(struct machine *m)
+void arm64_dsb_ishst(struct machine *m)
 {
 	count(m, COUNT_dsb_ishst, 1);
 	step(m, EV_dsb_ishst, NONE, 0);
@@ -31,18 +31,18 @@ static void tlbi_sync(struct machine *m)
 }
 
 /* __flush_tlb_range_op(): ranges from the largest scale down, a last odd page alone. */
-static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u32 page)
+static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 stride, u32 page)
 {
 	u32 scale = 3;
 
 	while (addr != end) {
 		u32 left = (u32)((end - addr) >> PAGE_SHIFT);
-		u32 pages = 1, num;
+		u32 pages = (u32)(stride >> PAGE_SHIFT), num;
 
 		if (!cpu_has(m, FEATURE_tlbi_range) || left == 1) {
 			tlb_invalidate_range(m, mm, addr, addr + PAGE_SIZE);
 			count(m, COUNT_tlbi_page, 1);
-			step(m, EV_tlbi_page, page, 1);
+			step(m, EV_tlbi_page, page, pages);
 		} else if (tlbi_range_step(left, scale--, &num)) {
 			pages = tlbi_range_pages(num, scale + 1);
 			tlb_invalidate_range(m, mm, addr, addr + pages * PAGE_SIZE);
@@ -57,28 +57,29 @@ static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u32 pag
 	}
 }
 
-static bool limit_excess(const struct machine *m, u64 pages)
+static bool limit_excess(const struct machine *m, u64 size, u64 stride)
 {
 	if (cpu_has(m, FEATURE_tlbi_range))
-		return pages > MAX_TLBI_RANGE_PAGES;
-	return pages >= MAX_DVM_OPS;
+		return size > MAX_TLBI_RANGE_PAGES * PAGE_SIZE;
+	return size >= MAX_DVM_OPS * stride;
 }
 
-void __flush_tlb_range(struct machine *m, u32 mm, u64 start, u64 end, u32 flags, u32 page)
+void __flush_tlb_range(struct machine *m, u32 mm, u64 start, u64 end, u64 stride, u32 flags,
+		       u32 page)
 {
-	if (limit_excess(m, (end - start) >> PAGE_SHIFT)) {
+	if (limit_excess(m, end - start, stride)) {
 		arm64_flush_tlb_mm(m, mm);
 		return;
 	}
-	dsb_ishst(m);
-	flush_range_op(m, mm, start, end, page);
+	arm64_dsb_ishst(m);
+	flush_range_op(m, mm, start, end, stride, page);
 	if (!(flags & TLBF_NOSYNC))
 		tlbi_sync(m);
 }
 
 void arm64_flush_tlb_mm(struct machine *m, u32 mm)
 {
-	dsb_ishst(m);
+	arm64_dsb_ishst(m);
 	tlb_invalidate_range(m, mm, 0, UINT64_MAX);
 	count(m, COUNT_tlbi_asid, 1);
 	step(m, EV_tlbi_asid, NONE, mm);
@@ -87,7 +88,12 @@ void arm64_flush_tlb_mm(struct machine *m, u32 mm)
 
 void arm64_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end)
 {
-	__flush_tlb_range(m, m->vma[vma].mm, start, end, TLBF_NONE, m->task->page);
+	__flush_tlb_range(m, m->vma[vma].mm, start, end, PAGE_SIZE, TLBF_NONE, m->task->page);
+}
+
+void arm64_flush_pmd_tlb_range(struct machine *m, u32 vma, u64 start, u64 end)
+{
+	__flush_tlb_range(m, m->vma[vma].mm, start, end, PMD_SIZE, TLBF_NONE, m->task->page);
 }
 
 bool arm64_tlbbatch_should_defer(const struct machine *m, u32 mm)
@@ -99,7 +105,8 @@ bool arm64_tlbbatch_should_defer(const struct machine *m, u32 mm)
 
 void arm64_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end)
 {
-	__flush_tlb_range(m, mm, start, end, TLBF_NOWALKCACHE | TLBF_NOSYNC, m->task->page);
+	__flush_tlb_range(m, mm, start, end, PAGE_SIZE, TLBF_NOWALKCACHE | TLBF_NOSYNC,
+			  m->task->page);
 }
 
 void arm64_tlbbatch_flush(struct machine *m)

@@ -18,13 +18,18 @@ enum tlbf {
 	TLBF_NOSYNC = 2,	/* no DSB ISH at the end */
 };
 
-/* page: the first page of the range for those who watch, in page[], or NONE. */
-void __flush_tlb_range(struct machine *m, u32 mm, u64 start, u64 end, u32 flags, u32 page);
+/* stride: PAGE_SIZE or PMD_SIZE. page: the first page of the range for those who watch, in
+ * page[], or NONE. */
+void __flush_tlb_range(struct machine *m, u32 mm, u64 start, u64 end, u64 stride, u32 flags,
+		       u32 page);
+/* Makes stores to a page table visible before what follows. */
+void arm64_dsb_ishst(struct machine *m);
 
 bool arm64_tlbbatch_should_defer(const struct machine *m, u32 mm);
 void arm64_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end);
 void arm64_tlbbatch_flush(struct machine *m);
 void arm64_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
+void arm64_flush_pmd_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void arm64_flush_tlb_mm(struct machine *m, u32 mm);
 
 #endif

@@ -109,6 +109,7 @@ const struct arch x86_arch = {
 	.name = "x86_64",
 	.title = "x86-64, 4K pages",
 	.pte = &x86_pte_ops,
+	.pmd = &x86_pmd_ops,
 	.ptep_get = ptep_get,
 	.ptep_get_lockless = ptep_get_lockless,
 	.set_ptes = set_ptes,
@@ -119,9 +120,12 @@ const struct arch x86_arch = {
 	/* A stale young bit in a TLB is not worth a flush here. */
 	.clear_flush_young_ptes = test_and_clear_young_ptes,
 	.clear_young_dirty_ptes = clear_young_dirty_ptes,
+	.pmd_populate = pmd_point_to_table,
 	.tlbbatch_should_defer = x86_tlbbatch_should_defer,
 	.tlbbatch_add_pending = x86_tlbbatch_add_pending,
 	.tlbbatch_flush = arch_tlbbatch_flush,
 	.flush_tlb_range = x86_flush_tlb_range,
+	/* The stride stays 4K: 512 pages are more than the limit, all goes. */
+	.flush_pmd_tlb_range = x86_flush_tlb_range,
 	.flush_tlb_mm = x86_flush_tlb_mm,
 };

@@ -34,6 +34,8 @@
 #define X86_PTE_PKEY_SHIFT	59
 #define X86_PTE_PKEY		(15ull << X86_PTE_PKEY_SHIFT)
 #define X86_PTE_NX		(1ull << 63)
+#define X86_PMD_PSE		(1ull << 7)	/* maps 2 MiB itself */
+#define X86_PMD_PFN		0x000fffffffe00000ull
 
 static inline bool x86_pte_present(pte_t pte)
 {
