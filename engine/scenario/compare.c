@@ -278,7 +278,7 @@ static struct translation translate(const struct compare *c, u32 k, u32 cpu, u32
 		return (struct translation){ .pfn = NONE };
 	return (struct translation){
 		.pfn = entry->pfn + (u32)((va - entry->va) >> PAGE_SHIFT), .flags = entry->flags,
-		.stale = tlb_stale(c->s[k], ops_of(c, k), entry),
+		.stale = tlb_stale(c->s[k], c->lane[k]->m.arch, entry),
 	};
 }
 
