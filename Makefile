@@ -37,7 +37,7 @@ CFLAGS ?= -O2 -g
 
 # What must be installed, as Debian calls it.
 build_packages := build-essential pkg-config libncurses-dev libunwind-dev libcjson-dev
-check_packages := libcmocka-dev libvterm-dev tmux
+check_packages := libcmocka-dev libvterm-dev tmux xz-utils
 fuzz_packages := clang libclang-rt-dev
 
 # Sources
