@@ -85,19 +85,16 @@ static bool read_do(struct reader *r, u32 node, void *target)
 /* Which arguments it has must be those that it takes. */
 static bool check_args(struct reader *r, u32 node, const struct scn_op *op)
 {
-	static const struct { const char *key; u32 bit; } args[] = {
-		{ "mm", OP_MM }, { "folio", OP_FOLIO }, { "va", OP_VA }, { "pages", OP_PAGES },
-	};
+	for (u32 i = 0; i < nr_op_keys; i++) {
+		const struct op_key *k = &op_keys[i];
+		u32 child = member_or_self(r->doc, node, k->key);
 
-	for (u32 i = 0; i < NR_OF(args); i++) {
-		u32 child = member_or_self(r->doc, node, args[i].key);
-
-		if (child == node && (op->op->takes & args[i].bit))
+		if (child == node && (op->op->takes & k->arg))
 			return read_fail(r, node, "expected a key \"%s\", which %s needs",
-					 args[i].key, op->op->name);
-		if (child != node && !((op->op->takes | op->op->may) & args[i].bit))
+					 k->key, op->op->name);
+		if (child != node && !((op->op->takes | op->op->may) & k->arg))
 			return json_fail(r->doc, child, r->doc->nodes[child].key_at, r->err,
-					 "expected no \"%s\", which %s does not take", args[i].key,
+					 "expected no \"%s\", which %s does not take", k->key,
 					 op->op->name);
 	}
 	return true;

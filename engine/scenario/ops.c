@@ -182,6 +182,11 @@ static bool is_range_mapped(const struct machine *m, const struct scn_op *op)
 	return true;
 }
 
+const struct op_key op_keys[] = {
+	{ "mm", OP_MM }, { "folio", OP_FOLIO }, { "va", OP_VA }, { "pages", OP_PAGES },
+};
+const u32 nr_op_keys = NR_OF(op_keys);
+
 const struct op_info op_infos[] = {
 	{ .name = "madvise_pageout",
 	  .takes = OP_MM | OP_VA | OP_PAGES,

@@ -12,6 +12,14 @@ struct scn_op;
 
 enum op_arg { OP_MM = 1, OP_FOLIO = 2, OP_VA = 4, OP_PAGES = 8 };
 
+/* The key that gives an argument in a scenario. */
+struct op_key {
+	const char *key;
+	enum op_arg arg;
+};
+extern const struct op_key op_keys[];
+extern const u32 nr_op_keys;
+
 struct op_info {
 	const char *name;	/* "madvise_pageout" */
 	u32 takes;		/* enum op_arg bits it needs */
