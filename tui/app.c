@@ -43,16 +43,21 @@ static bool index_pages(struct app *app)
 	return true;
 }
 
-/* Where each `say` of the scenario is due, lane by lane. */
+/* Where each `say` of the scenario is due, lane by lane, and each broken invariant. */
 static bool find_says(struct app *app)
 {
 	const struct run *run = app->run;
 	const struct scenario *s = run->scenario;
 	const struct scn_say *say = s->says;
 
-	app->say = calloc((size_t)s->nr_says * run->nr_lanes + 1, sizeof(*app->say));
+	app->say = calloc(((size_t)s->nr_says + 1) * run->nr_lanes + 1, sizeof(*app->say));
 	if (!app->say)
 		return false;
+	for (u32 l = 0; l < run->nr_lanes; l++)
+		if (run->lanes[l].invariant.text[0])
+			app->say[app->nr_says++] = (struct say_at){
+				l, run->lanes[l].invariant_step, run->lanes[l].invariant.text
+			};
 	for (; say < s->says + s->nr_says; say++)
 		for (u32 l = 0; l < run->nr_lanes; l++) {
 			u32 pos = say_position(&run->lanes[l], say);

@@ -39,7 +39,7 @@ static void judge_invariants(struct findings *f, const struct run *run)
 		const char *name = lane->spec->name;
 		char *command;
 
-		if (!lane->invariant.text[0])
+		if (!lane->invariant.text[0] || run_breaks(f->s, lane))
 			continue;
 		snprintf(text, sizeof(text), "%s step %u: %s", name, lane->invariant_step,
 			 lane->invariant.text);

@@ -59,12 +59,37 @@ static u32 compare_with(const struct tally *tallies, u32 lane)
 	return earlier == 1 ? first : NONE;
 }
 
+/* The rows above the numbers; the bugs of a lane, one a row, come last. */
+enum heading { HEAD_NAME, HEAD_KERNEL, HEAD_PROPOSED, HEAD_BUG };
+
+static const char *heading_text(const struct scn_lane *spec, u32 heading)
+{
+	u32 skip = heading - HEAD_BUG;
+
+	switch (heading) {
+	case HEAD_NAME:
+		return spec->name;
+	case HEAD_KERNEL:
+		return spec->kernel->name;
+	case HEAD_PROPOSED:
+		return spec->kernel->proposed ? "proposed" : "";
+	}
+	for (u32 i = 0; i < NR_BUGS; i++)
+		if (spec->bugs >> i & 1 && !skip--)
+			return bug_infos[i].name;
+	return "";
+}
+
 static int column_width(const struct tally *t)
 {
-	size_t width = strlen(t->spec->name), kernel = strlen(t->spec->kernel->name);
+	size_t width = 0;
 	char buf[32];
 
-	width = kernel > width ? kernel : width;
+	for (u32 i = 0; i < HEAD_BUG + NR_BUGS; i++) {
+		size_t len = strlen(heading_text(t->spec, i));
+
+		width = len > width ? len : width;
+	}
 	for (u32 i = 0; i < NR_COUNTERS; i++) {
 		size_t len = strlen(thousands(t->count[i], buf));
 
@@ -111,30 +136,36 @@ static void print_row(const struct tally *t, u32 nr, const char *label, u32 row)
 	putchar('\n');
 }
 
-enum heading { HEAD_NAME, HEAD_KERNEL, HEAD_PROPOSED };
-
-static void print_heading(const struct tally *t, u32 nr, enum heading heading)
+/* False: nothing to say, no row. */
+static bool print_heading(const struct tally *t, u32 nr, u32 heading)
 {
 	int blanks = LABEL_WIDTH;
+	bool any = false;
 
+	for (u32 i = 0; i < nr; i++)
+		any |= *heading_text(t[i].spec, heading) != '\0';
+	if (!any)
+		return false;
 	for (u32 i = 0; i < nr; i++) {
-		const struct scn_lane *spec = t[i].spec;
-
-		print_cell(&blanks, t[i].width, heading == HEAD_NAME ? spec->name :
-			   heading == HEAD_KERNEL ? spec->kernel->name :
-			   spec->kernel->proposed ? "proposed" : "");
+		print_cell(&blanks, t[i].width, heading_text(t[i].spec, heading));
 		if (t[i].ratio_to != NONE)
 			print_cell(&blanks, RATIO_WIDTH, heading == HEAD_NAME ? "ratio" : "");
 	}
 	putchar('\n');
+	return true;
 }
 
-static bool any_proposed(const struct tally *t, u32 nr)
+/* What the bugs of these lanes are. */
+static void print_bugs(const struct tally *t, u32 nr)
 {
+	u32 bugs = 0;
+
 	for (u32 i = 0; i < nr; i++)
-		if (t[i].spec->kernel->proposed)
-			return true;
-	return false;
+		bugs |= t[i].spec->bugs;
+	for (u32 i = 0; i < NR_BUGS; i++)
+		if (bugs >> i & 1)
+			printf("%s: a bug of that lane alone; %s.\n", bug_infos[i].name,
+			       bug_infos[i].text);
 }
 
 static bool any_ratio(const struct tally *t, u32 nr)
@@ -189,7 +220,7 @@ static bool one_arch(const struct tally *t, u32 nr)
 static void print_text(const struct options *opt, const struct scenario *s, const struct tally *t,
 		       u32 nr)
 {
-	bool proposed = any_proposed(t, nr);
+	bool proposed;
 
 	printf("%s: %s\n", s->name, s->title);
 	if (opt->under)
@@ -197,8 +228,9 @@ static void print_text(const struct options *opt, const struct scenario *s, cons
 	putchar('\n');
 	print_heading(t, nr, HEAD_NAME);
 	print_heading(t, nr, HEAD_KERNEL);
-	if (proposed)
-		print_heading(t, nr, HEAD_PROPOSED);
+	proposed = print_heading(t, nr, HEAD_PROPOSED);
+	for (u32 i = 0; i < NR_BUGS; i++)
+		print_heading(t, nr, HEAD_BUG + i);
 	putchar('\n');
 	print_row(t, nr, "steps", STEPS);
 	print_rows(t, nr, nr, NULL);
@@ -210,6 +242,7 @@ static void print_text(const struct options *opt, const struct scenario *s, cons
 	if (proposed)
 		puts("proposed: a series that was posted and is in no release; its counts were\n"
 		     "checked on a reconstructed kernel.");
+	print_bugs(t, nr);
 }
 
 static void print_json(const struct scenario *s, const struct tally *t, u32 nr)
@@ -226,6 +259,11 @@ static void print_json(const struct scenario *s, const struct tally *t, u32 nr)
 		json_string(&o, "arch", t[i].spec->arch);
 		json_string(&o, "kernel", t[i].spec->kernel->name);
 		json_bool(&o, "proposed", t[i].spec->kernel->proposed);
+		json_array(&o, "bugs");
+		for (u32 k = 0; k < NR_BUGS; k++)
+			if (t[i].spec->bugs >> k & 1)
+				json_string(&o, NULL, bug_infos[k].name);
+		json_close(&o);
 		json_number(&o, "steps", t[i].steps);
 		json_object(&o, "counts");
 		for (u32 k = 0; k < NR_COUNTERS; k++)

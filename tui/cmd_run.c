@@ -33,6 +33,7 @@ static const char *function_name(const struct call_path *path, u32 i)
 static const char *text_of(struct printer *p, char *buf, size_t size)
 {
 	const struct scenario *s = p->run->scenario;
+	const struct lane *lane = p->lane;
 
 	narrate(&p->c, &p->names, buf, size);
 	for (u32 i = 0; i < s->nr_says; i++) {
@@ -41,18 +42,24 @@ static const char *text_of(struct printer *p, char *buf, size_t size)
 		if (p->say[i] == p->c.pos)
 			snprintf(buf + len, size - len, " %s", s->says[i].text);
 	}
+	if (lane->invariant.text[0] && lane->invariant_step == p->c.pos) {
+		size_t len = strlen(buf);
+
+		snprintf(buf + len, size - len, " Broken: %s", lane->invariant.text);
+	}
 	return buf;
 }
 
 static void print_text(struct printer *p)
 {
 	const struct paint *paint = p->paint;
-	char text[1024];
+	char text[1024], remark[128];
 
-	printf("%s%-*s %*" PRIu32 "%s %s%-*s%s  %s%s\n", paint->dim, p->lane_width,
+	lane_remark(p->lane->spec, remark, sizeof(remark));
+	printf("%s%-*s %*" PRIu32 "%s %s%-*s%s  %s%s%s%s\n", paint->dim, p->lane_width,
 	       p->lane->spec->name, p->step_width, p->c.pos, paint->off, paint->bold,
 	       p->function_width, function_name(cursor_path(&p->c), 0), paint->off,
-	       p->lane->spec->kernel->proposed ? "(proposed) " : "",
+	       *remark ? "(" : "", remark, *remark ? ") " : "",
 	       text_of(p, text, sizeof(text)));
 }
 

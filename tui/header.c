@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layout.h"
+#include "mm/check.h"
 
 static const char *const phase_texts[NR_PHASES] = {
 #define PHASE(id, name, text) [PHASE_##id] = text,
@@ -127,6 +128,7 @@ void draw_track(const struct lane_set *set, const struct area *a)
 /* A lane's title row; "" and false: left out. */
 struct title {
 	const char *name, *kernel, *proposed;
+	char bug[16];		/* "bug", and "V3 broken" from there on */
 	bool total;		/* of steps, behind the position */
 };
 
@@ -137,6 +139,7 @@ static u32 title_width(const struct title *t, u32 nr_steps)
 
 	return (u32)(1 + strlen(t->name) + 1 + (*t->kernel ? strlen(t->kernel) + 1 : 0) +
 		     (*t->proposed ? strlen(t->proposed) + 1 : 0) +
+		     (*t->bug ? strlen(t->bug) + 1 : 0) +
 		     (t->total ? 2 * digits + 1 : digits));
 }
 
@@ -146,10 +149,14 @@ static struct title fit_title(const struct lane_set *set, u32 i, u32 w, bool sec
 	const struct lane *lane = &set->app->run->lanes[set->lane[i]];
 	const struct kernel *kernel = lane->spec->kernel;
 	u32 nr = trace_nr_steps(lane->trace);
-	struct title t = { lane->spec->name, kernel->name, "", true };
+	struct title t = { lane->spec->name, kernel->name, "", "", true };
 
 	if (kernel->proposed)
 		t.proposed = "proposed";
+	if (lane->invariant.text[0] && set->app->cursor[set->lane[i]].pos >= lane->invariant_step)
+		snprintf(t.bug, sizeof(t.bug), "%s broken", invariants[lane->broken].name);
+	else if (lane->spec->bugs)
+		snprintf(t.bug, sizeof(t.bug), "bug");
 	if (title_width(&t, nr) > w)
 		t.name = lane_label(set, i);
 	if (title_width(&t, nr) > w && second_row)
@@ -161,15 +168,21 @@ static struct title fit_title(const struct lane_set *set, u32 i, u32 w, bool sec
 	return t;
 }
 
-/* The release that a kernel stands for, behind its name when the title has no room for that. */
-static void put_release(const struct kernel *kernel, bool named, const struct area *a)
+/*
+ * What a lane stands for, behind its kernel's name when the title has no room for that: its
+ * bugs, else the release.
+ */
+static void put_release(const struct scn_lane *lane, bool named, const struct area *a)
 {
 	u32 x = 1;
 
 	if (!named)
-		x = put_text(a, x, 1, STYLE_normal, kernel->name) + 2;
-	if (named || x + text_width(kernel->release) <= a->w)
-		put_cut(a, x, 1, a->w, STYLE_dim, kernel->release);
+		x = put_text(a, x, 1, STYLE_normal, lane->kernel->name) + 2;
+	for (u32 i = 0; i < NR_BUGS && x < a->w; i++)
+		if (lane->bugs >> i & 1)
+			x = put_cut(a, x, 1, a->w, STYLE_warn, bug_infos[i].name) + 2;
+	if (!lane->bugs && (named || x + text_width(lane->kernel->release) <= a->w))
+		put_cut(a, x, 1, a->w, STYLE_dim, lane->kernel->release);
 }
 
 void draw_title(const struct lane_set *set, u32 i, const struct area *a)
@@ -187,12 +200,14 @@ void draw_title(const struct lane_set *set, u32 i, const struct area *a)
 		x = put_text(&row, x + 1, 0, STYLE_normal, t.kernel);
 	if (*t.proposed)
 		x = put_text(&row, x + 1, 0, STYLE_proposed, t.proposed);
+	if (*t.bug)
+		x = put_text(&row, x + 1, 0, STYLE_warn, t.bug);
 	snprintf(progress, sizeof(progress), "%" PRIu32, c->pos);
 	if (t.total)
 		snprintf(progress, sizeof(progress), "%" PRIu32 "/%" PRIu32, c->pos, nr);
 	put_right(&row, x, 0, app_moves(set->app, set->lane[i]) ? STYLE_strong : STYLE_dim,
 		  progress);
-	put_release(set->app->run->lanes[set->lane[i]].spec->kernel, *t.kernel, a);
+	put_release(set->app->run->lanes[set->lane[i]].spec, *t.kernel, a);
 }
 
 void draw_phase_rule(const struct lane_set *set, const struct area *a)

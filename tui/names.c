@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+#include <string.h>
+
 #include "names.h"
 #include "scenario/ops.h"
 
@@ -30,4 +33,17 @@ struct names scenario_names(const struct scenario *s)
 	return (struct names){
 		.ctx = s, .folio = name_of_folio, .mm = name_of_mm, .op = name_of_op,
 	};
+}
+
+const char *lane_remark(const struct scn_lane *lane, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", lane->kernel->proposed ? "proposed" : "");
+	for (u32 i = 0; i < NR_BUGS; i++) {
+		size_t len = strlen(buf);
+
+		if (lane->bugs >> i & 1)
+			snprintf(buf + len, size - len, "%sbug %s", len ? ", " : "",
+				 bug_infos[i].name);
+	}
+	return buf;
 }

@@ -9,6 +9,9 @@
 /* For narrate() and describe_step(); valid as long as the scenario. */
 struct names scenario_names(const struct scenario *s);
 
+/* Why not to take a lane for a release: "proposed", "bug put_swap_forgotten", both, or "". */
+const char *lane_remark(const struct scn_lane *lane, char *buf, size_t size);
+
 extern const char *const level_names[];		/* by enum level */
 
 #endif

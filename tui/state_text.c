@@ -53,10 +53,11 @@ static void print_step(const struct moment *at)
 	const struct step *step = cursor_step(&at->c);
 	const struct call_path *path = cursor_path(&at->c);
 	const struct kernel *kernel = at->lane->spec->kernel;
-	char text[512];
+	char text[512], remark[128];
 
-	printf("%s  %s%s  step %" PRIu32 " of %" PRIu32 "  %s\n", at->lane->spec->name,
-	       kernel->name, kernel->proposed ? " (proposed)" : "", at->c.pos,
+	lane_remark(at->lane->spec, remark, sizeof(remark));
+	printf("%s  %s%s%s%s  step %" PRIu32 " of %" PRIu32 "  %s\n", at->lane->spec->name,
+	       kernel->name, *remark ? " (" : "", remark, *remark ? ")" : "", at->c.pos,
 	       trace_nr_steps(at->c.trace), phase_names[state_task(s, s->cpu)->phase]);
 	printf("  %s\n",
 	       step ? narrate(&at->c, &at->names, text, sizeof(text)) : "Before the first step.");

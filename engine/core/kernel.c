@@ -47,3 +47,9 @@ enum cpu_feature cpu_feature_find(const char *name)
 		i++;
 	return (enum cpu_feature)i;
 }
+
+const struct bug_info bug_infos[NR_BUGS] = {
+#define BUG(id, text_) [BUG_##id] = { .name = #id, .text = text_ },
+#include "core/bugs.def"
+#undef BUG
+};

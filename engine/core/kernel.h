@@ -49,4 +49,18 @@ extern const struct cpu_feature_info cpu_features[NR_CPU_FEATURES];
 u32 cpu_features_default(void);				/* bit i: feature i */
 enum cpu_feature cpu_feature_find(const char *name);	/* NR_CPU_FEATURES: unknown */
 
+/* Mistakes that no lane makes unless its scenario says so. Name and text stand in bugs.def. */
+enum bug {
+#define BUG(id, text) BUG_##id,
+#include "core/bugs.def"
+#undef BUG
+	NR_BUGS
+};
+
+struct bug_info {
+	const char *name;
+	const char *text;	/* what is done wrong */
+};
+extern const struct bug_info bug_infos[NR_BUGS];
+
 #endif

@@ -44,6 +44,7 @@ struct machine {
 	const struct arch *arch;
 	const struct kernel *kernel;
 	u32 features;			/* bit i: enum cpu_feature i */
+	u32 bugs;			/* bit i: enum bug i */
 	u64 steps;
 	struct journal *journal;
 	struct observer *observer;
@@ -71,6 +72,12 @@ void machine_run_on(struct machine *m, u32 cpu);
 static inline bool cpu_has(const struct machine *m, enum cpu_feature feature)
 {
 	return m->features >> feature & 1;
+}
+
+/* Does this lane make that mistake? */
+static inline bool bug(const struct machine *m, enum bug bug)
+{
+	return unlikely(m->bugs >> bug & 1);
 }
 
 void journal_add(struct journal *journal, u32 word, u32 xor);

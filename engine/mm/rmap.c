@@ -202,7 +202,8 @@ __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio 
 	if (!dup_swap(m, folio, page, nr))
 		return false;
 	if (exclusive && folio_try_share_anon_rmap_ptes(m, folio, page, nr)) {
-		folio_put_swap(m, folio, page, nr);
+		if (!bug(m, BUG_put_swap_forgotten))
+			folio_put_swap(m, folio, page, nr);
 		return false;
 	}
 	mm_prepare_for_swap_entries(m, mm);
@@ -223,6 +224,8 @@ static u32 page_anon_exclusive_batch(const struct machine *m, u32 page, u32 max)
 {
 	u32 nr = 1;
 
+	if (bug(m, BUG_exclusive_of_first))
+		return max;
 	while (nr < max && m->page[page + nr].anon_exclusive == m->page[page].anon_exclusive)
 		nr++;
 	return nr;
@@ -268,6 +271,16 @@ static u32 unmap_sub_batches(struct machine *m, const struct folio *folio, const
 		finish_folio_unmap(m, folio, page + done, len);
 	}
 	return done;
+}
+
+/* All but the first done PTEs of the run could not be unmapped: they get their old value back. */
+static void restore_run(struct machine *m, u32 page, pte_t pteval, u32 done, u32 nr)
+{
+	if (bug(m, BUG_restore_from_head))
+		done = 0;
+	m->arch->set_ptes(m, m->task->walk_pte + done, m->arch->pte->advance_pfn(pteval, done),
+			  nr - done);
+	step(m, EV_unmap_restored, page + done, nr - done);
 }
 
 /* Clear the run and see that no CPU keeps using it: at once, or noted for later. */
@@ -354,9 +367,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 		update_hiwater_rss(m, vma->mm);
 		done = unmap_sub_batches(m, folio, vma, page, pteval, nr_pages);
 		if (done < nr_pages) {
-			m->arch->set_ptes(m, task->walk_pte + done,
-					  m->arch->pte->advance_pfn(pteval, done), nr_pages - done);
-			step(m, EV_unmap_restored, page + done, nr_pages - done);
+			restore_run(m, page, pteval, done, nr_pages);
 			page_vma_mapped_walk_done(m);
 			return false;
 		}
@@ -364,7 +375,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 			page_vma_mapped_walk_done(m);
 			break;
 		}
-		if (nr_pages > 1)
+		if (nr_pages > 1 && !bug(m, BUG_walk_not_skipped))
 			walk_skip(m, nr_pages);
 	}
 	return !locked;

@@ -172,7 +172,8 @@ static enum label write_out(struct machine *m, const struct folio *folio)
 	if (!folio_flag(folio, PG_dirty))
 		return GO_ON;
 	enter_phase(m, PHASE_flush);
-	try_to_unmap_flush_dirty(m);
+	if (!bug(m, BUG_no_flush_before_write))
+		try_to_unmap_flush_dirty(m);
 	enter_phase(m, PHASE_write);
 	switch (pageout(m, folio)) {
 	case PAGE_KEEP:

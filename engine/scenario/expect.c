@@ -5,6 +5,7 @@
 
 #include <fnmatch.h>
 
+#include "mm/check.h"
 #include "scenario/expr.h"
 #include "scenario/run.h"
 
@@ -17,6 +18,11 @@ struct judge {
 	u32 failed;
 };
 
+static bool is_for(const struct scn_expect *expect, const struct lane *lane)
+{
+	return !expect->lane || fnmatch(expect->lane, lane->spec->name, 0) == 0;
+}
+
 static struct expr_env env_of(const struct judge *j, const struct mm_state *state, u64 step)
 {
 	return (struct expr_env){
@@ -25,7 +31,10 @@ static struct expr_env env_of(const struct judge *j, const struct mm_state *stat
 	};
 }
 
-/* The expectation in words: "EXPR at the end", "never EXPR", "EXPR at try_to_unmap, time 2". */
+/*
+ * The expectation in words: "EXPR at the end", "never EXPR", "EXPR at try_to_unmap, time 2",
+ * "V3 broken at pte_set".
+ */
 static void in_words(const struct judge *j, char *buf, size_t size)
 {
 	const struct scn_expect *x = j->expect;
@@ -38,7 +47,9 @@ static void in_words(const struct judge *j, char *buf, size_t size)
 						  "");
 		return;
 	}
-	n = snprintf(buf, size, "%.500s at %s", x->that, event_info[x->when.event].name);
+	n = snprintf(buf, size, "%.500s%s at %s",
+		     x->that ? x->that : invariants[x->breaks].name, x->that ? "" : " broken",
+		     event_info[x->when.event].name);
 	if (x->when.folio != NONE)
 		n += snprintf(buf + n, size - (size_t)n, " of folio %s",
 			      j->run->scenario->folios[x->when.folio].id);
@@ -113,6 +124,29 @@ static void judge_every(struct judge *j)
 	cursor_close(&c);
 }
 
+/* The lane's first broken invariant is to be this one, in this step. */
+static void judge_breaks(struct judge *j, u32 pos)
+{
+	const struct lane *lane = j->lane;
+	char but[640];
+
+	if (!lane->invariant.text[0])
+		report(j, pos, "every invariant holds");
+	else if (lane->broken != j->expect->breaks || lane->invariant_step != pos) {
+		snprintf(but, sizeof(but), "step %u breaks %s", lane->invariant_step,
+			 lane->invariant.text);
+		report(j, pos, but);
+	}
+}
+
+bool run_breaks(const struct scenario *s, const struct lane *lane)
+{
+	for (u32 i = 0; i < s->nr_expects; i++)
+		if (!s->expects[i].that && is_for(&s->expects[i], lane))
+			return true;
+	return false;
+}
+
 static void judge_when(struct judge *j)
 {
 	u32 pos = when_position(j->lane, &j->expect->when);
@@ -120,6 +154,10 @@ static void judge_when(struct judge *j)
 
 	if (!pos) {
 		report(j, j->lane->steps, "that never happens");
+		return;
+	}
+	if (!j->expect->that) {
+		judge_breaks(j, pos);
 		return;
 	}
 	if (!cursor_open(&c, j->lane->trace)) {
@@ -198,7 +236,7 @@ u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v)
 		j.expect = &s->expects[i];
 		for (u32 k = 0; k < run->nr_lanes; k++) {
 			j.lane = &run->lanes[k];
-			if (!j.expect->lane || fnmatch(j.expect->lane, j.lane->spec->name, 0) == 0)
+			if (is_for(j.expect, j.lane))
 				judge_lane(&j);
 		}
 	}

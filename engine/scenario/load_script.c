@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include "arch/pgtable.h"
+#include "mm/check.h"
 #include "scenario/expr.h"
 #include "scenario/fields.h"
 #include "scenario/ops.h"
@@ -209,16 +210,39 @@ static bool read_that(struct reader *r, u32 node, void *target)
 	return expect->expr || json_fail(r->doc, node, at, r->err, "%s", why.text);
 }
 
+static bool read_breaks(struct reader *r, u32 node, void *target)
+{
+	struct scn_expect *expect = target;
+
+	if (!is_string(r->doc, node))
+		return read_fail(r, node, "expected an invariant such as \"V3\"");
+	while (expect->breaks < NR_INVARIANTS &&
+	       strcmp(invariants[expect->breaks].name, r->doc->nodes[node].string) != 0)
+		expect->breaks++;
+	return expect->breaks < NR_INVARIANTS ||
+	       unknown_word(r, node, "an invariant", &invariants[0].name, sizeof(invariants[0]),
+			    NR_INVARIANTS);
+}
+
 static bool check_expect(struct reader *r, u32 node, void *target)
 {
-	((struct scn_expect *)target)->line = r->doc->nodes[node].at.line;
+	struct scn_expect *expect = target;
+	u32 breaks = member_or_self(r->doc, node, "breaks");
+
+	expect->line = r->doc->nodes[node].at.line;
+	if (!expect->that == (breaks == node))
+		return read_fail(r, node, "expected either \"that\" or \"breaks\"");
+	if (breaks != node && expect->at != EXPECT_WHEN)
+		return read_fail(r, breaks, "expected no \"breaks\" unless \"at\" is an object "
+				 "with \"enter\" or \"event\"");
 	return true;
 }
 
 static const struct field expect_fields[] = {
 	{ "at", FIELD_READ, .read = read_at, .required = true },
 	{ "lane", FIELD_READ, .read = read_expect_lane },
-	{ "that", FIELD_READ, .read = read_that, .required = true },
+	{ "that", FIELD_READ, .read = read_that },
+	{ "breaks", FIELD_READ, .read = read_breaks },
 	{ "because", FIELD_TEXT, AT(scn_expect, because) },
 };
 static const struct shape expect_shape = { SHAPE(scn_expect, expect_fields),

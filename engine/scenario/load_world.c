@@ -127,6 +127,28 @@ static bool read_features(struct reader *r, u32 node, void *target)
 	return read_object(r, node, &(struct shape){ SHAPE(scn_lane, fields) }, lane);
 }
 
+static bool read_bugs(struct reader *r, u32 node, void *target)
+{
+	struct scn_lane *lane = target;
+	u32 child = json_first(node);
+
+	if (r->doc->nodes[node].kind != JSON_ARRAY)
+		return read_fail(r, node, "expected an array of bugs");
+	for (u32 left = r->doc->nodes[node].nr; left--; child = r->doc->nodes[child].next) {
+		u32 i = 0;
+
+		if (!is_string(r->doc, child))
+			return read_fail(r, child, "expected the name of a bug");
+		while (i < NR_BUGS && strcmp(bug_infos[i].name, r->doc->nodes[child].string) != 0)
+			i++;
+		if (i == NR_BUGS)
+			return unknown_word(r, child, "a bug", &bug_infos[0].name,
+					    sizeof(bug_infos[0]), NR_BUGS);
+		lane->bugs |= 1u << i;
+	}
+	return true;
+}
+
 /* lane->name holds the path until arch and path are put together. */
 static bool read_path(struct reader *r, u32 node, void *target)
 {
@@ -167,6 +189,7 @@ static const struct field lane_fields[] = {
 	{ "path", FIELD_READ, .required = true, .read = read_path },
 	{ "kernel", FIELD_READ, .required = true, .read = read_kernel },
 	{ "features", FIELD_READ, .read = read_features, .absent = "{\"features\": {}}" },
+	{ "bugs", FIELD_READ, .read = read_bugs },
 };
 const struct shape lane_shape = { SHAPE(scn_lane, lane_fields), .check = check_lane };
 

@@ -82,6 +82,7 @@ static void describe_violation(struct lane *lane, const struct violation *v)
 		 invariants[v->invariant].name, invariants[v->invariant].text, on[v->on], name,
 		 (unsigned long long)v->got, (unsigned long long)v->got,
 		 (unsigned long long)v->want, (unsigned long long)v->want);
+	lane->broken = v->invariant;
 	lane->invariant_step = (u32)lane->m.steps;
 }
 
@@ -216,6 +217,7 @@ static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct e
 	struct runner r = { .observer = { .step = on_step }, .lane = lane, .s = s, .err = err };
 	struct violation v;
 
+	check |= lane->spec->bugs != 0;
 	if (!world_build(s, lane->spec, &lane->m, &lane->words, err))
 		return false;
 	if (mode == RUN_RECORD && lane->m.s->words > MAX_RECORDED_STATE)

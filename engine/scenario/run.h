@@ -23,8 +23,9 @@ struct lane {
 	u64 steps;
 	bool limited;			/* the step limit ended the script early */
 	bool oom;
-	/* the first broken invariant, if asked for: text is empty when none */
+	/* the first broken invariant, looked for when asked to or with bugs: text is empty when none */
 	struct error invariant;
+	u32 broken;			/* enum invariant */
 	u32 invariant_step;
 };
 
@@ -66,6 +67,8 @@ struct verdict {
  * of operations and remarks whose moment no lane came to. How many there were.
  */
 u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx);
+/* Is some invariant to be broken in this lane? Then run_expect() judges which and where. */
+bool run_breaks(const struct scenario *s, const struct lane *lane);
 
 /*
  * The scenario's name of a folio of the state: "A", or "A3" in a group; "A.7" is what a split

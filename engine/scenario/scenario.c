@@ -144,7 +144,7 @@ static void drop_expects(struct scenario *s)
 	u32 kept = 0;
 
 	for (u32 i = 0; i < s->nr_expects; i++) {
-		if (expr_lanes_present(s->expects[i].expr, s))
+		if (!s->expects[i].expr || expr_lanes_present(s->expects[i].expr, s))
 			s->expects[kept++] = s->expects[i];
 		else
 			free_expect(&s->expects[i]);

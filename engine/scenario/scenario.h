@@ -39,6 +39,7 @@ struct scn_lane {
 	const char *arch;	/* "arm64", "x86_64" */
 	const struct kernel *kernel;
 	u32 features;		/* bit i: enum cpu_feature i */
+	u32 bugs;		/* bit i: enum bug i */
 };
 
 struct scn_mm {
@@ -129,8 +130,9 @@ struct scn_expect {
 	enum expect_at at;
 	struct scn_when when;	/* EXPECT_WHEN */
 	char *lane;		/* glob; NULL: all */
-	char *that;		/* source text */
+	char *that;		/* source text, and what it means; or NULL: */
 	struct expr *expr;
+	u32 breaks;		/* enum invariant: the lane's first broken one, and here */
 	char *because;		/* may be NULL */
 	u32 line;
 };

@@ -632,6 +632,7 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 	m->arch = b.arch;
 	m->kernel = lane->kernel;
 	m->features = lane->features;
+	m->bugs = lane->bugs;
 	machine_attach(m, *words);
 	return place_tlbs(m, s, err);
 }

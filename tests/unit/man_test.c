@@ -170,6 +170,8 @@ static void scenario_has_every_key(void **state)
 	must_have_keys(&items, &others, &scenario_shape);
 	for (u32 i = 0; i < NR_CPU_FEATURES; i++)
 		must_have(&others, SCENARIO, "feature", cpu_features[i].name);
+	for (u32 i = 0; i < NR_BUGS; i++)
+		must_have(&others, SCENARIO, "bug", bug_infos[i].name);
 }
 
 static void scenario_has_every_operation_and_function(void **state)

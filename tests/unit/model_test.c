@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* docs/model.md says of every counter, invariant and mirrored function what the tables say. */
+/* docs/model.md says of every counter, invariant, bug and mirrored function what the tables say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/event.h"
+#include "core/kernel.h"
 #include "core/state.h"
 #include "mm/check.h"
 
@@ -65,6 +66,17 @@ static void test_invariants(void **state)
 	}
 }
 
+static void test_bugs(void **state)
+{
+	char row[512];
+
+	(void)state;
+	for (u32 i = 0; i < NR_BUGS; i++) {
+		snprintf(row, sizeof(row), "| `%s` | %s |\n", bug_infos[i].name, bug_infos[i].text);
+		has_row(row);
+	}
+}
+
 static void test_functions(void **state)
 {
 	static const char *const words[] = {
@@ -85,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_invariants),
+		cmocka_unit_test(test_bugs),
 		cmocka_unit_test(test_functions),
 	};
 

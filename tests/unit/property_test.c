@@ -127,7 +127,7 @@ static void test_invariants(void **state)
 	for (u32 i = 0; i < run.nr_lanes; i++)	/* or they are looked at between folios only */
 		assert_true(run.lanes[i].m.s->words <= CHECK_EACH_STEP_WORDS);
 	for (u32 i = 0; i < run.nr_lanes; i++)
-		if (run.lanes[i].invariant.text[0])
+		if (run.lanes[i].invariant.text[0] && !run_breaks(s, &run.lanes[i]))
 			fail_msg("%s step %u: %s", run.lanes[i].spec->name,
 				 run.lanes[i].invariant_step, run.lanes[i].invariant.text);
 	run_free(&run);
@@ -179,7 +179,7 @@ static void test_same_end(void **state)
 {
 	struct scenario *s = open_scenario(*state);
 	struct names names;
-	u32 pairs = 0;
+	u32 pairs = 0, bugs = 0;
 	struct run run;
 
 	run_or_fail(&run, s, RUN_COUNT, false);
@@ -190,15 +190,18 @@ static void test_same_end(void **state)
 	}
 	names = scenario_names(s);
 	for (u32 i = 0; i < run.nr_lanes; i++)
+		bugs |= s->lanes[i].bugs;
+	for (u32 i = 0; i < run.nr_lanes; i++)
 		for (u32 j = 0; j < i; j++) {
 			const struct lane *lane[2] = { &run.lanes[j], &run.lanes[i] };
 
-			if (strcmp(s->lanes[i].arch, s->lanes[j].arch) != 0)
+			if (strcmp(s->lanes[i].arch, s->lanes[j].arch) != 0 ||
+			    s->lanes[i].bugs || s->lanes[j].bugs)
 				continue;
 			compare_ends(lane, &names, must_be_a_generation, lane);
 			pairs++;
 		}
-	assert_int_equal(pairs, 2);
+	assert_true(bugs || pairs == 2);
 	run_free(&run);
 	scenario_free(s);
 }

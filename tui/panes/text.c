@@ -123,10 +123,18 @@ static u32 rows_of(const struct entry *e, u32 width)
 	       (e->with_did ? text_rows(e->did, width) : 0);
 }
 
-static bool told_before(const struct entry *e, u32 i)
+static bool said_before(const struct entry *e, u32 i)
 {
 	for (u32 k = 0; k < i; k++)
-		if (e[k].why == e[i].why || (e[i].say && e[k].say == e[i].say))
+		if (e[k].say == e[i].say)
+			return true;
+	return false;
+}
+
+static bool explained_before(const struct entry *e, u32 i)
+{
+	for (u32 k = 0; k < i; k++)
+		if (e[k].why == e[i].why)
 			return true;
 	return false;
 }
@@ -162,10 +170,10 @@ static bool choose(struct entry *e, u32 nr, u32 width, u32 left)
 		left -= rows < left ? rows : left;
 	}
 	for (u32 i = 0; i < nr; i++)
-		if (e[i].say && !told_before(e, i))
+		if (e[i].say && !said_before(e, i))
 			whole &= let_in(&e[i], &e[i].with_say, width, &left, false);
 	for (u32 i = 0; i < nr; i++)
-		if (*e[i].why && !told_before(e, i))
+		if (*e[i].why && !explained_before(e, i))
 			whole &= let_in(&e[i], &e[i].with_why, width, &left, true);
 	for (u32 i = 0; i < nr; i++)
 		if (*e[i].did)
