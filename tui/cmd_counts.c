@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "names.h"
 #include "out.h"
 #include "scenario/expr.h"
 #include "scenario/suggest.h"
@@ -257,13 +258,7 @@ static void print_json(const struct scenario *s, const struct tally *t, u32 nr)
 		json_object(&o, NULL);
 		json_string(&o, "name", t[i].spec->name);
 		json_string(&o, "arch", t[i].spec->arch);
-		json_string(&o, "kernel", t[i].spec->kernel->name);
-		json_bool(&o, "proposed", t[i].spec->kernel->proposed);
-		json_array(&o, "bugs");
-		for (u32 k = 0; k < NR_BUGS; k++)
-			if (t[i].spec->bugs >> k & 1)
-				json_string(&o, NULL, bug_infos[k].name);
-		json_close(&o);
+		write_kernel(&o, t[i].spec);
 		json_number(&o, "steps", t[i].steps);
 		json_object(&o, "counts");
 		for (u32 k = 0; k < NR_COUNTERS; k++)

@@ -111,15 +111,15 @@ static void print_parting_step(const struct diff *d, const struct parting *p)
 {
 	const struct paint *paint = d->paint;
 	const struct step *step = cursor_step(&p->c);
-	const char *proposed = p->lane->spec->kernel->proposed ? " (proposed)" : "";
-	char text[1024];
+	char text[1024], remark[128];
 
+	lane_remark(p->lane->spec, remark, sizeof(remark));
+	printf("\n%s%s%s%s%s%s ", paint->bold, p->lane->spec->name, paint->off,
+	       *remark ? " (" : "", remark, *remark ? ")" : "");
 	if (p->ended) {
-		printf("\n%s%s%s%s has ended.\n", paint->bold, p->lane->spec->name, paint->off,
-		       proposed);
+		puts("has ended.");
 	} else {
-		printf("\n%s%s%s%s step %" PRIu32 ", %s%s\n", paint->bold, p->lane->spec->name,
-		       paint->off, proposed, p->c.pos, event_info[step->event].name,
+		printf("step %" PRIu32 ", %s%s\n", p->c.pos, event_info[step->event].name,
 		       p->waits ? ", later: it waits for the other" : "");
 		print_folded(stdout, narrate(&p->c, &d->names, text, sizeof(text)), 4, COLUMNS);
 		print_path(cursor_path(&p->c), 4);
@@ -158,22 +158,24 @@ static int width_of(const char *text, int width)
 
 static int lane_width(const struct diff *d, u32 k)
 {
-	return width_of(d->lane[k]->spec->name, (int)strlen("proposed"));
+	char remark[128];
+
+	lane_remark(d->lane[k]->spec, remark, sizeof(remark));
+	return width_of(d->lane[k]->spec->name, width_of(remark, (int)strlen("proposed")));
 }
 
 static void print_heading(const struct diff *d, const char *title, int label, int w0, int w1)
 {
-	bool proposed[2];
+	char remark[2][128];
 
 	for (u32 k = 0; k < 2; k++)
-		proposed[k] = d->lane[k]->spec->kernel->proposed;
+		lane_remark(d->lane[k]->spec, remark[k], sizeof(remark[k]));
 	printf("\n%s%-*s%s  %*s  %*s\n", d->paint->bold, label, title, d->paint->off, w0,
 	       d->lane[0]->spec->name, w1, d->lane[1]->spec->name);
-	if (proposed[1])
-		printf("%*s  %*s  %*s\n", label, "", w0, proposed[0] ? "proposed" : "", w1,
-		       "proposed");
-	else if (proposed[0])
-		printf("%*s  %*s\n", label, "", w0, "proposed");
+	if (*remark[1])
+		printf("%*s  %*s  %*s\n", label, "", w0, remark[0], w1, remark[1]);
+	else if (*remark[0])
+		printf("%*s  %*s\n", label, "", w0, remark[0]);
 }
 
 /* "pte app 0x7f0000010000 x16" */
@@ -271,11 +273,15 @@ static bool print_text(const struct diff *d)
 
 	printf("%s: %s\n\n", d->run->scenario->name, d->run->scenario->title);
 	for (u32 k = 0; k < 2; k++) {
-		const struct kernel *kernel = d->lane[k]->spec->kernel;
+		const struct scn_lane *spec = d->lane[k]->spec;
+		char remark[128];
 
-		printf("  %-*s  %s%s\n", width_of(d->lane[!k]->spec->name, lane_width(d, k)),
-		       d->lane[k]->spec->name, kernel->name, kernel->proposed ? " (proposed)" : "");
-		any_proposed |= kernel->proposed;
+		lane_remark(spec, remark, sizeof(remark));
+		printf("  %-*s  %s%s%s%s\n",
+		       width_of(d->lane[0]->spec->name, (int)strlen(d->lane[1]->spec->name)),
+		       spec->name, spec->kernel->name, *remark ? " (" : "", remark,
+		       *remark ? ")" : "");
+		any_proposed |= spec->kernel->proposed;
 	}
 	putchar('\n');
 	if (d->lane[0]->m.arch != d->lane[1]->m.arch)
@@ -375,8 +381,7 @@ static void write_lane(struct json_out *o, const struct lane *lane)
 	json_object(o, NULL);
 	json_string(o, "name", lane->spec->name);
 	json_string(o, "arch", lane->spec->arch);
-	json_string(o, "kernel", lane->spec->kernel->name);
-	json_bool(o, "proposed", lane->spec->kernel->proposed);
+	write_kernel(o, lane->spec);
 	json_number(o, "steps", lane->steps);
 	json_close(o);
 }

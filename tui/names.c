@@ -47,3 +47,14 @@ const char *lane_remark(const struct scn_lane *lane, char *buf, size_t size)
 	}
 	return buf;
 }
+
+void write_kernel(struct json_out *o, const struct scn_lane *lane)
+{
+	json_string(o, "kernel", lane->kernel->name);
+	json_bool(o, "proposed", lane->kernel->proposed);
+	json_array(o, "bugs");
+	for (u32 i = 0; i < NR_BUGS; i++)
+		if (lane->bugs >> i & 1)
+			json_string(o, NULL, bug_infos[i].name);
+	json_close(o);
+}

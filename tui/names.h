@@ -3,6 +3,7 @@
 #ifndef NAMES_H
 #define NAMES_H
 
+#include "out.h"
 #include "scenario/run.h"
 #include "trace/narrate.h"
 
@@ -11,6 +12,8 @@ struct names scenario_names(const struct scenario *s);
 
 /* Why not to take a lane for a release: "proposed", "bug put_swap_forgotten", both, or "". */
 const char *lane_remark(const struct scn_lane *lane, char *buf, size_t size);
+/* The same as members of an object: "kernel", "proposed", "bugs". */
+void write_kernel(struct json_out *o, const struct scn_lane *lane);
 
 extern const char *const level_names[];		/* by enum level */
 
