@@ -23,7 +23,7 @@ struct lane {
 	u64 steps;
 	bool limited;			/* the step limit ended the script early */
 	bool oom;
-	/* the first broken invariant, looked for when asked to or with bugs: text is empty when none */
+	/* the first broken invariant, if asked for or with bugs: text is empty when none */
 	struct error invariant;
 	u32 broken;			/* enum invariant */
 	u32 invariant_step;

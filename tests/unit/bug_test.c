@@ -35,7 +35,7 @@ static void run_or_fail(struct run *run, struct scenario *s)
 		fail_msg("%s", err.text);
 }
 
-/* Lanes with this bug alone, and how many of them broke something: must and did. */
+/* Lanes with this bug alone, and how many of them break something, as they must. */
 static void count_broken(enum bug bug, u32 *lanes, u32 *broken)
 {
 	for (u32 i = 0; i < nr_bundled_scenarios; i++) {
@@ -71,8 +71,8 @@ static void test_each_bug_is_shown(void **state)
 			fail_msg("%s: no scenario shows it on both architectures",
 				 bug_infos[i].name);
 		if (!broken == !(harmless >> i & 1))
-			fail_msg("%s: breaks something in %u of %u lanes", bug_infos[i].name, broken,
-				 lanes);
+			fail_msg("%s: breaks something in %u of %u lanes", bug_infos[i].name,
+				 broken, lanes);
 	}
 }
 

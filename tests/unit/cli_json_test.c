@@ -113,7 +113,7 @@ static void counts_have_every_counter(void **state)
 		const cJSON *counts = cJSON_GetObjectItem(lane, "counts"), *c = counts->child;
 		bool batched = strstr(string_of(lane, "name"), "/batched") != NULL;
 
-		has_keys(lane, "name:s arch:s kernel:s proposed:b steps:n counts:o");
+		has_keys(lane, "name:s arch:s kernel:s proposed:b bugs:a steps:n counts:o");
 		assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(lane, "proposed")), batched);
 		for (u32 i = 0; i < NR_COUNTERS; i++, c = c->next) {
 			assert_non_null(c);
@@ -247,7 +247,7 @@ static void diff_has_its_keys(void **state)
 	(void)state;
 	has_keys(json, "scenario:s lanes:a same_steps:n parting:o end:a counts:o");
 	cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "lanes"))
-		has_keys(item, "name:s arch:s kernel:s proposed:b steps:n");
+		has_keys(item, "name:s arch:s kernel:s proposed:b bugs:a steps:n");
 	has_keys(parting, "phase:s folio:s steps:a");
 	cJSON_ArrayForEach(item, cJSON_GetObjectItem(parting, "steps")) {
 		has_keys(item, "lane:s step:n event:s waits:b text:s path:a command:s");
