@@ -19,7 +19,6 @@ static bool index_pages(struct app *app)
 {
 	const struct lane *lane = &app->run->lanes[0];
 	const struct mm_state *s = trace_start(lane->trace);
-	const struct pte_ops *ops = lane->m.arch->pte;
 	u32 nr_ptes = s->nr[ARRAY_PTE], nr_pages = s->nr[ARRAY_PAGE];
 
 	app->pte_page = malloc(((size_t)nr_ptes + 1) * sizeof(u32));
@@ -28,9 +27,11 @@ static bool index_pages(struct app *app)
 	if (!app->pte_page || !app->page_pte || !app->page_ptes)
 		return false;
 	for (u32 i = 0; i < nr_ptes; i++) {
-		pte_t pte = *state_pte(s, i);
+		struct leaf leaf = leaf_of(s, lane->m.arch, i);
 
-		app->pte_page[i] = ops->present(pte) ? pfn_page(s, ops->pfn(pte)) : NONE;
+		app->pte_page[i] = NONE;
+		if (leaf.ops->present(*leaf.entry))
+			app->pte_page[i] = pfn_page(s, leaf.ops->pfn(*leaf.entry) + leaf.behind);
 		if (app->pte_page[i] == NONE)
 			continue;
 		app->page_ptes[app->pte_page[i] + 2]++;

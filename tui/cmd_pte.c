@@ -35,6 +35,7 @@ static const char *const kind_texts[] = {
 /* Where raw entries come from. */
 struct source {
 	const struct arch *arch;
+	const struct pte_ops *ops;	/* of the level: arch->pte or arch->pmd */
 	const struct softleaf_types *types;
 };
 
@@ -113,16 +114,17 @@ static void print_text(const struct source *source, pte_t pte, const struct pain
 	const struct pte_field *field;
 	u32 nr;
 
-	source->arch->pte->decode(pte, source->types, &desc);
-	printf("%s%s 0x%016" PRIx64 "%s  %s\n", paint->bold, source->arch->name, pte, paint->off,
-	       pte_text(source->arch->pte, source->types, pte, meaning, sizeof(meaning)));
+	source->ops->decode(pte, source->types, &desc);
+	printf("%s%s%s 0x%016" PRIx64 "%s  %s\n", paint->bold, source->arch->name,
+	       source->ops == source->arch->pmd ? " PMD" : "", pte, paint->off,
+	       pte_text(source->ops, source->types, pte, meaning, sizeof(meaning)));
 	if (desc.kind == PTE_SWAP)
 		printf("  %s: page slot 0x%" PRIx64 " of swap device %" PRIu32 "\n",
 		       kind_texts[desc.kind], desc.offset, desc.type);
 	else
 		printf("  %s\n", kind_texts[desc.kind]);
-	field = source->arch->pte->fields[desc.kind].field;
-	nr = source->arch->pte->fields[desc.kind].nr;
+	field = source->ops->fields[desc.kind].field;
+	nr = source->ops->fields[desc.kind].nr;
 	for (u32 i = 0; i < nr; i++) {
 		u64 held = pte_field_value(&field[i], pte);
 
@@ -208,13 +210,14 @@ static void json_fields(struct json_out *o, const struct pte_ops *ops, enum pte_
 
 static void json_entry(struct json_out *o, const struct source *source, pte_t pte)
 {
-	const struct pte_ops *ops = source->arch->pte;
+	const struct pte_ops *ops = source->ops;
 	struct pte_desc desc;
 	char text[160];
 
 	ops->decode(pte, source->types, &desc);
 	json_object(o, NULL);
 	json_string(o, "arch", source->arch->name);
+	json_string(o, "level", source->ops == source->arch->pmd ? "pmd" : "pte");
 	json_hex(o, "raw", pte, 16);
 	json_string(o, "kind", kind_names[desc.kind]);
 	json_string(o, "text", pte_text(ops, source->types, pte, text, sizeof(text)));
@@ -277,9 +280,11 @@ int cmd_pte(const struct options *opt)
 
 	if (!find_arch(opt->args[0], &source) || !find_types(opt->kernel, &source))
 		return STATUS_USAGE;
+	source.ops = opt->level == AT_PMD ? source.arch->pmd : source.arch->pte;
 	if (!opt->encode)
 		return decode_all(opt, &source, opt->args + 1, opt->nr_args - 1);
-	if (!pte_encode(source.arch, source.types, opt->args + 1, opt->nr_args - 1, &pte, &err))
+	if (!pte_encode(source.arch, source.ops, source.types, opt->args + 1, opt->nr_args - 1,
+			&pte, &err))
 		return complain(STATUS_USAGE, "%s", err.text);
 	print_entries(opt, &source, &pte, 1);
 	return STATUS_OK;

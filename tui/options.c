@@ -18,6 +18,8 @@ static const char *const color_names[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never",
 };
 
+static const char *const level_names[] = { [AT_PTE] = "pte", [AT_PMD] = "pmd" };
+
 static void *field(struct options *opt, const struct option_info *info)
 {
 	return (char *)opt + info->offset;
@@ -75,6 +77,13 @@ static bool set_color(struct options *opt, const struct option_info *info, const
 			arg, err);
 }
 
+static bool set_level(struct options *opt, const struct option_info *info, const char *arg,
+		      struct error *err)
+{
+	return set_word(field(opt, info), info->name, level_names, (1u << NR_OF(level_names)) - 1,
+			arg, err);
+}
+
 static bool set_size(struct options *opt, const struct option_info *info, const char *arg,
 		     struct error *err)
 {
@@ -125,6 +134,8 @@ const struct option_info option_infos[] = {
 	  .text = "count only while this kernel function is on the call path" },
 	{ .name = "encode", .commands = FOR(PTE), .set = set_flag, SET(encode),
 	  .text = "make an entry from FIELD=VALUE instead of taking one apart" },
+	{ .name = "level", .arg = "LEVEL", .commands = FOR(PTE), .set = set_level, SET(level),
+	  .text = "pte, or pmd: entries that map 2 MiB" },
 	{ .name = "kernel", .arg = "NAME", .commands = FOR(PTE), .set = set_text, SET(kernel),
 	  .text = "the kernel that the entries come from" },
 	{ .name = "format", .arg = "FORMAT", .set = set_text, SET(format_word),

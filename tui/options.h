@@ -17,6 +17,7 @@ enum format {
 extern const char *const format_names[NR_FORMATS];
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum table_level { AT_PTE, AT_PMD };
 
 #define MAX_FEATURES 16
 
@@ -37,6 +38,7 @@ struct options {
 	u32 cols, rows;			/* --size CxR; 0: not given */
 	u32 format;			/* enum format */
 	u32 color;			/* enum color */
+	u32 level;			/* enum table_level */
 	const char *format_word;	/* as given */
 	bool ascii, encode, help, version;
 };

@@ -92,10 +92,12 @@ static inline bool view_changed_any(const struct view *v, const void *from, size
 /* "0..15", or the folio's name before it when it is not the one at hand. */
 char *page_label(const struct view *v, u32 pte, u32 nr, char *buf, size_t size);
 /* An entry in at most so many columns: "pfn 0x12342.. RW D A", "swap 0:0x202 excl", "none". */
-char *pte_brief(const struct view *v, pte_t pte, bool run, u32 columns, char *buf, size_t size);
-/* Of the entry at hand in pte[]: changed by the last step, else where the walk stands, or NONE. */
+char *pte_brief(const struct view *v, const struct pte_ops *ops, pte_t pte, bool run, u32 columns,
+		char *buf, size_t size);
+/* Of the entry at hand in pte[]: changed by the last step, else where the walk stands, or NONE.
+ * For a PMD it is the first PTE below. */
 u32 pte_at_hand(const struct view *v);
-/* Its bits, field by field, the first ones skipped. */
+/* Its bits, or those of the huge PMD above, field by field, the first ones skipped. */
 void put_bits(const struct view *v, const struct area *a, u32 pte, u32 skip);
 
 #endif

@@ -50,7 +50,7 @@ static const struct entry_word entry_words[] = {
 };
 
 static const char *const kinds[] = {
-	"present", "protnone", "none", "swap", "hwpoison", "migration_read",
+	"present", "protnone", "invalid", "none", "swap", "hwpoison", "migration_read",
 	"migration_read_exclusive", "migration_write", "device_private_read",
 	"device_private_write", "device_exclusive", "device_exclusive_read",
 	"device_exclusive_write", "pte_marker", "pte_marker_uffd_wp", "pte_marker_poisoned",
@@ -60,6 +60,7 @@ static const char *const kinds[] = {
 /* The words, read. */
 struct request {
 	const struct arch *arch;
+	const struct pte_ops *ops;
 	const struct softleaf_types *types;
 	u64 value[NR_WORDS];
 	u32 given;		/* bit i: enum word_id i */
@@ -107,7 +108,7 @@ static const struct entry_word *find_word(const struct request *r, const char *w
 	for (u32 i = 0; i < NR_OF(entry_words); i++) {
 		if (strcmp(entry_words[i].name, name) != 0)
 			continue;
-		if (meets(r->arch->pte, entry_words[i].need))
+		if (meets(r->ops, entry_words[i].need))
 			return &entry_words[i];
 		error_set(err, "%s entries have no %s", r->arch->name, name);
 		return NULL;
@@ -174,14 +175,18 @@ static bool read_word(struct request *r, const char *word, struct error *err)
 
 static bool no_room(const struct request *r, struct error *err)
 {
-	return error_set(err, "pfn 0x%llx does not fit", (unsigned long long)r->value[W_PFN]);
+	unsigned long long pfn = r->value[W_PFN];
+
+	if (pfn % r->ops->nr_pages)
+		return error_set(err, "pfn 0x%llx is no multiple of 0x%x", pfn, r->ops->nr_pages);
+	return error_set(err, "pfn 0x%llx does not fit", pfn);
 }
 
 /* --- present entries ------------------------------------------------------ */
 
 static void set_dirty(const struct request *r, struct pte_desc *desc, bool dirty)
 {
-	bool twice = r->arch->pte->marks_dirty_twice;
+	bool twice = r->ops->marks_dirty_twice;
 
 	desc->hw_dirty = r->dirty ? r->dirty[0] == 'h' : dirty && desc->write;
 	desc->sw_dirty = r->dirty ? r->dirty[0] == 's' : dirty && (twice || !desc->write);
@@ -189,18 +194,20 @@ static void set_dirty(const struct request *r, struct pte_desc *desc, bool dirty
 
 static pte_t base_entry(const struct request *r)
 {
-	const struct pte_ops *ops = r->arch->pte;
+	const struct pte_ops *ops = r->ops;
 	pte_t pte = ops->pfn_pte(r->value[W_PFN], PAGE_READONLY);
 
 	if (on(r, W_SPECIAL))
 		return ops->mkspecial(pte);
 	pte = ops->mkwrite(ops->mkdirty(pte));
+	if (strcmp(r->kind, "invalid") == 0)
+		return ops->mkinvalid(pte);
 	return on(r, W_PROTNONE) ? ops->modify(pte, PAGE_NONE) : pte;
 }
 
 static bool encode_page(const struct request *r, pte_t *pte, struct error *err)
 {
-	const struct pte_ops *ops = r->arch->pte;
+	const struct pte_ops *ops = r->ops;
 	bool dirty, shadow = on(r, W_SHSTK);
 	struct pte_desc desc;
 
@@ -245,7 +252,7 @@ static u64 marker_bits(const char *kind)
 
 static bool named_leaf(const struct request *r, struct pte_desc *desc, struct error *err)
 {
-	u32 bits = r->arch->pte->swp_pfn_bits;
+	u32 bits = r->ops->swp_pfn_bits;
 	bool marker = strncmp(r->kind, "pte_marker", 10) == 0;
 	u64 flags = (u64)on(r, W_YOUNG) << bits | (u64)on(r, W_DIRTY) << (bits + 1);
 	u64 offset = marker ? marker_bits(r->kind) : r->value[W_PFN] | flags;
@@ -276,7 +283,7 @@ static bool encode_leaf(const struct request *r, pte_t *pte, struct error *err)
 	desc.exclusive = on(r, W_EXCLUSIVE);
 	desc.soft_dirty = on(r, W_SOFT_DIRTY);
 	desc.uffd = on(r, W_UFFD);
-	*pte = r->arch->pte->encode(&desc);
+	*pte = r->ops->encode(&desc);
 	return true;
 }
 
@@ -303,10 +310,17 @@ static void infer_kind(struct request *r)
 	}
 }
 
-bool pte_encode(const struct arch *arch, const struct softleaf_types *types, char *const *words,
-		u32 nr, pte_t *pte, struct error *err)
+static bool is_page(const char *kind)
 {
-	struct request r = { .arch = arch, .types = types };
+	return strcmp(kind, "present") == 0 || strcmp(kind, "protnone") == 0 ||
+	       strcmp(kind, "invalid") == 0;
+}
+
+bool pte_encode(const struct arch *arch, const struct pte_ops *ops,
+		const struct softleaf_types *types, char *const *words, u32 nr, pte_t *pte,
+		struct error *err)
+{
+	struct request r = { .arch = arch, .ops = ops, .types = types };
 	bool page;
 
 	for (u32 i = 0; i < nr; i++)
@@ -317,7 +331,9 @@ bool pte_encode(const struct arch *arch, const struct softleaf_types *types, cha
 		*pte = 0;
 		return true;
 	}
-	page = strcmp(r.kind, "present") == 0 || strcmp(r.kind, "protnone") == 0;
+	if (strcmp(r.kind, "invalid") == 0 && !ops->mkinvalid)
+		return error_set(err, "kind=invalid: only at --level pmd");
+	page = is_page(r.kind);
 	if (!fields_fit(&r, page ? PAGE : LEAF, err))
 		return false;
 	return page ? encode_page(&r, pte, err) : encode_leaf(&r, pte, err);

@@ -44,3 +44,12 @@ u32 pte_page(const struct machine *m, pte_t val)
 		return swap_page(m, ops->swp_type(val), ops->swp_offset(val));
 	return pfn_page(m->s, ops->pfn(val));
 }
+
+struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte)
+{
+	const struct table *table = state_table(s, pte / PTRS_PER_PTE);
+
+	if (table->pmd)
+		return (struct leaf){ &table->pmd, arch->pmd, pte % PTRS_PER_PTE };
+	return (struct leaf){ state_pte(s, pte), arch->pte, 0 };
+}

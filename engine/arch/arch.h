@@ -62,6 +62,14 @@ const struct arch *arch_find(const char *name);
 extern const struct arch *const archs[];
 extern const u32 nr_archs;
 
+/* What translates the address of pte[pte]: that entry, or the huge PMD above it. */
+struct leaf {
+	const u64 *entry;
+	const struct pte_ops *ops;
+	u32 behind;		/* pages from the entry's first one to this */
+};
+struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte);
+
 /*
  * The page, in page[], that an entry is about: mapped by a present one, in the swap
  * cache under a swap entry; the page that the task unmaps if it is empty. Else NONE.

@@ -41,15 +41,6 @@ static void drop(struct machine *m, u32 cpu, u32 i)
 	put(m, &m->cpu[cpu].nr_tlb, m->cpu[cpu].nr_tlb - 1);
 }
 
-struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte)
-{
-	const struct table *table = state_table(s, pte / PTRS_PER_PTE);
-
-	if (table->pmd)
-		return (struct leaf){ &table->pmd, arch->pmd, pte % PTRS_PER_PTE };
-	return (struct leaf){ state_pte(s, pte), arch->pte, 0 };
-}
-
 u32 tlb_fill(struct machine *m, u32 cpu, u32 pte)
 {
 	struct leaf leaf = leaf_of(m->s, m->arch, pte);

@@ -18,14 +18,6 @@
 /* The entry of that CPU that translates va, in tlb[], or NONE. */
 u32 tlb_find(const struct mm_state *s, u32 cpu, u32 mm, u64 va);
 
-/* What translates the address of pte[pte]: that entry, or the huge PMD above it. */
-struct leaf {
-	const u64 *entry;
-	const struct pte_ops *ops;
-	u32 behind;		/* pages from the entry's first one to this */
-};
-struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte);
-
 /*
  * A table walk: the CPU now holds the translation of pte[pte], which must be accessible;
  * one for the whole contpte block or huge PMD if it is in one. Replaces what the CPU held for these

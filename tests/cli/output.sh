@@ -80,6 +80,7 @@ check "screen: no wider than asked for" test "$(LC_ALL=C.UTF-8 wc -L <"$dir/scre
 f screen unmap-64k --at 0 --size 90x30 --ascii >"$dir/screen"
 check "screen: --ascii is ASCII" test "$(LC_ALL=C grep -c '[^ -~]' "$dir/screen")" -eq 0
 check "pte: what an entry means" grep -q 'pfn 0x434c0' <(f pte arm64 0x00e80000434c0f43)
+check "pte: one level up" grep -q 'invalid huge pfn 0x12400' <(f pte --level pmd arm64 0x00e8000012400f40)
 check "pte: the way back" grep -q '0x00e80000434c0f43' <(f pte --encode arm64 pfn=0x434c0)
 
 # diff

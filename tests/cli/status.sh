@@ -113,6 +113,8 @@ says 'diff takes no --lanes'
 ends 2 diff unmap-64k arm64/batched x86_64/batched --format jsonl
 says 'text or json'
 
+ends 0 pte --level pmd x86_64 0x80000000124008e7
+ends 2 pte --level pud x86_64 0x1
 ends 2 pte arm65 0x1
 says 'did you mean "arm64"?'
 ends 2 pte arm64 0x12g

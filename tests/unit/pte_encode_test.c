@@ -61,6 +61,7 @@ static void test_vectors_from_their_inputs(void **state)
 	cJSON_ArrayForEach(vector, vectors) {
 		const cJSON *inputs = member(vector, "inputs");
 		const char *kind = text_of(vector, "kind");
+		const struct arch *arch;
 		char words[MAX_WORDS][WORD], *list[MAX_WORDS];
 		struct error err = { .text = "" };
 		pte_t pte;
@@ -72,8 +73,8 @@ static void test_vectors_from_their_inputs(void **state)
 		n = words_of(inputs, words);
 		for (u32 i = 0; i < n; i++)
 			list[i] = words[i];
-		if (!pte_encode(arch_find(text_of(vector, "arch")), types_of(inputs), list, n, &pte,
-				&err))
+		arch = arch_find(text_of(vector, "arch"));
+		if (!pte_encode(arch, arch->pte, types_of(inputs), list, n, &pte, &err))
 			fail_msg("%s: %s", cJSON_PrintUnformatted(vector), err.text);
 		assert_hex(pte, u64_of(vector, "expected"), vector);
 		nr++;
@@ -82,8 +83,10 @@ static void test_vectors_from_their_inputs(void **state)
 	cJSON_Delete(vectors);
 }
 
-static void expect(const char *arch, const char *line, u64 want, const char *complaint)
+static void expect_of(const char *name, bool pmd, const char *line, u64 want,
+		      const char *complaint)
 {
+	const struct arch *arch = arch_find(name);
 	char copy[256], *words[MAX_WORDS];
 	struct error err = { .text = "" };
 	pte_t pte = 0;
@@ -92,12 +95,17 @@ static void expect(const char *arch, const char *line, u64 want, const char *com
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
 		words[nr++] = word;
-	assert_int_equal(pte_encode(arch_find(arch), &types_7_3, words, nr, &pte, &err),
-			 !complaint);
+	assert_int_equal(pte_encode(arch, pmd ? arch->pmd : arch->pte, &types_7_3, words, nr, &pte,
+				    &err), !complaint);
 	if (complaint)
 		assert_string_equal(err.text, complaint);
 	else
 		assert_hex(pte, want, NULL);
+}
+
+static void expect(const char *arch, const char *line, u64 want, const char *complaint)
+{
+	expect_of(arch, false, line, want, complaint);
 }
 
 static void test_defaults(void **state)
@@ -111,6 +119,19 @@ static void test_defaults(void **state)
 	expect("arm64", "kind=pte_marker_uffd_wp", 0x17c0, NULL);
 	expect("x86_64", "kind=hwpoison pfn=0x12345", 0xc7fffffffdb97400, NULL);
 	expect("x86_64", "kind=protnone pfn=0x12345", 0x040fffffedcba920, NULL);
+}
+
+static void test_pmd(void **state)
+{
+	(void)state;
+	expect_of("x86_64", true, "pfn=0x12400", 0x80000000124008e7, NULL);
+	expect_of("x86_64", true, "kind=invalid pfn=0x12400", 0x800fffffeda008e6, NULL);
+	expect_of("x86_64", true, "protnone=1 pfn=0x12400", 0x040fffffeda009a0, NULL);
+	expect_of("arm64", true, "pfn=0x12400", 0x00e8000012400f41, NULL);
+	expect_of("arm64", true, "kind=invalid pfn=0x12400", 0x00e8000012400f40, NULL);
+	expect_of("arm64", true, "kind=none", 0, NULL);
+	expect_of("arm64", true, "pfn=0x12345", 0, "pfn 0x12345 is no multiple of 0x200");
+	expect_of("arm64", false, "kind=invalid", 0, "kind=invalid: only at --level pmd");
 }
 
 static void test_refusals(void **state)
@@ -138,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vectors_from_their_inputs),
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_pmd),
 		cmocka_unit_test(test_refusals),
 	};
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "panes/panes.h"
 
 #define MAX_FIELDS 96
@@ -38,11 +39,11 @@ static u64 field_value(const struct pte_field *field, u64 pte)
 }
 
 /* Fields of one kind of entry: first those that changed, then those that are set. */
-static void add_fields(const struct view *v, struct fields *fields, enum pte_kind kind, u64 now,
-		       u64 old)
+static void add_fields(const struct pte_ops *ops, struct fields *fields, enum pte_kind kind,
+		       u64 now, u64 old)
 {
-	const struct pte_field *field = v->ops->fields[kind].field;
-	u32 nr = v->ops->fields[kind].nr;
+	const struct pte_field *field = ops->fields[kind].field;
+	u32 nr = ops->fields[kind].nr;
 
 	for (u32 pass = 0; pass < 2; pass++)
 		for (u32 i = 0; i < nr && fields->nr < MAX_FIELDS; i++) {
@@ -124,15 +125,16 @@ static u32 put_fields(const struct area *a, const struct fields *fields, u32 ski
 }
 
 /* The entry as a whole; returns the rows it takes. */
-static u32 put_entry(const struct view *v, const struct area *a, u32 pte, u64 now, u64 old)
+static u32 put_entry(const struct view *v, const struct area *a, u32 pte, u32 nr, u64 now,
+		     u64 old)
 {
 	bool changed = now != old;
 	char label[64];
 	u32 x;
 
 	put_mark(a, 0, changed);
-	x = put_text(a, 1, 0, STYLE_label, "bits, page ");
-	x = put_text(a, x, 0, STYLE_normal, page_label(v, pte, 1, label, sizeof(label)));
+	x = put_text(a, 1, 0, STYLE_label, nr > 1 ? "bits, PMD " : "bits, page ");
+	x = put_text(a, x, 0, STYLE_normal, page_label(v, pte, nr, label, sizeof(label)));
 	x = put_format(a, x + 1, 0, changed ? STYLE_changed : STYLE_normal, "0x%016" PRIx64, now);
 	if (!changed)
 		return 1;
@@ -149,21 +151,22 @@ static u32 put_entry(const struct view *v, const struct area *a, u32 pte, u64 no
 void put_bits(const struct view *v, const struct area *a, u32 pte, u32 skip)
 {
 	struct fields fields = { .nr = 0 };
+	struct leaf leaf = leaf_of(v->s, v->lane->m.arch, pte);
 	struct pte_desc is, was;
-	u64 old, now = *state_pte(v->s, pte);
+	u64 old, now = *leaf.entry;
 	u32 y, nr;
 
-	view_changed64(v, state_pte(v->s, pte), &old);
-	y = put_entry(v, a, pte, now, old);
-	v->ops->decode(now, &v->types, &is);
-	v->ops->decode(old, &v->types, &was);
+	view_changed64(v, leaf.entry, &old);
+	y = put_entry(v, a, pte - leaf.behind, leaf.ops->nr_pages, now, old);
+	leaf.ops->decode(now, &v->types, &is);
+	leaf.ops->decode(old, &v->types, &was);
 	/* An entry that went or came is told in the words of what it was or is. */
 	if (is.kind == was.kind || was.kind == PTE_NONE) {
-		add_fields(v, &fields, is.kind, now, old);
+		add_fields(leaf.ops, &fields, is.kind, now, old);
 	} else {
-		add_fields(v, &fields, was.kind, 0, old);
+		add_fields(leaf.ops, &fields, was.kind, 0, old);
 		if (is.kind != PTE_NONE)
-			add_fields(v, &fields, is.kind, now, 0);
+			add_fields(leaf.ops, &fields, is.kind, now, 0);
 	}
 	skip = skip < fields.nr ? skip : fields.nr ? fields.nr - 1 : 0;
 	nr = put_fields(a, &fields, skip, y);

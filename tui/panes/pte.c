@@ -12,9 +12,10 @@
 #define LEAST_BITS_ROWS 4
 #define BLOCK 16u		/* entries of a contpte block */
 
-/* A run of entries that differ in nothing but their page frame or slot. */
+/* A run of entries that differ in nothing but their page frame or slot; or one huge PMD. */
 struct row {
-	u32 first, nr;
+	u32 first, nr;		/* PTEs */
+	const struct pte_ops *ops;
 	pte_t value, old;	/* of the first */
 	bool changed;
 };
@@ -27,22 +28,25 @@ struct rows {
 static void present_brief(const struct pte_desc *d, const char *word, const char *more, char *buf,
 			  size_t size)
 {
-	snprintf(buf, size, "%s0x%" PRIx64 "%s %s %s %s%s%s%s", word, d->pfn, more,
-		 d->write ? "RW" : "RO", d->dirty ? "D" : "-", d->young ? "A" : "-",
-		 d->soft_dirty ? " S" : "", d->uffd ? " U" : "", d->cont ? " C" : "");
+	snprintf(buf, size, "%s%s0x%" PRIx64 "%s %s %s %s%s%s%s",
+		 d->kind == PTE_INVALID ? "inv " : "", word, d->pfn, more, d->write ? "RW" : "RO",
+		 d->dirty ? "D" : "-", d->young ? "A" : "-", d->soft_dirty ? " S" : "",
+		 d->uffd ? " U" : "", d->cont ? " C" : "");
 }
 
-char *pte_brief(const struct view *v, pte_t pte, bool run, u32 columns, char *buf, size_t size)
+char *pte_brief(const struct view *v, const struct pte_ops *ops, pte_t pte, bool run, u32 columns,
+		char *buf, size_t size)
 {
 	const char *more = run ? ".." : "";
 	struct pte_desc d;
 
-	v->ops->decode(pte, &v->types, &d);
+	ops->decode(pte, &v->types, &d);
 	switch (d.kind) {
 	case PTE_NONE:
 		snprintf(buf, size, "none");
 		break;
 	case PTE_PRESENT:
+	case PTE_INVALID:
 		present_brief(&d, "pfn ", more, buf, size);
 		if (strlen(buf) > columns)
 			present_brief(&d, "", more, buf, size);
@@ -52,7 +56,7 @@ char *pte_brief(const struct view *v, pte_t pte, bool run, u32 columns, char *bu
 			 d.exclusive ? " excl" : "", d.uffd ? " U" : "");
 		break;
 	default:
-		pte_text(v->ops, &v->types, pte, buf, size);
+		pte_text(ops, &v->types, pte, buf, size);
 	}
 	return buf;
 }
@@ -102,10 +106,11 @@ char *page_label(const struct view *v, u32 pte, u32 nr, char *buf, size_t size)
 static void add_entry(const struct view *v, struct rows *rows, u32 pte, u32 hand)
 {
 	struct row *last = rows->nr ? &rows->row[rows->nr - 1] : NULL;
-	struct row row = { .first = pte, .nr = 1, .value = *state_pte(v->s, pte) };
+	struct row row = { .first = pte, .nr = 1, .ops = v->ops, .value = *state_pte(v->s, pte) };
 
 	row.changed = view_changed64(v, state_pte(v->s, pte), &row.old);
-	if (last && last->first + last->nr == pte && last->changed == row.changed &&
+	if (last && last->ops == v->ops && last->first + last->nr == pte &&
+	    last->changed == row.changed &&
 	    (home_folio(v, pte) == v->folio) == (home_folio(v, last->first) == v->folio) &&
 	    pte_continues(v->ops, &v->types, last->value, last->nr, row.value) &&
 	    (!row.changed || pte_continues(v->ops, &v->types, last->old, last->nr, row.old))) {
@@ -115,6 +120,16 @@ static void add_entry(const struct view *v, struct rows *rows, u32 pte, u32 hand
 	}
 	if (pte == hand)
 		rows->at = rows->nr - 1;
+}
+
+static void add_huge(const struct view *v, struct rows *rows, u32 table)
+{
+	struct row row = { .first = table * PTRS_PER_PTE, .nr = PTRS_PER_PTE,
+			   .ops = v->lane->m.arch->pmd, .value = state_table(v->s, table)->pmd };
+
+	row.changed = view_changed64(v, &state_table(v->s, table)->pmd, &row.old);
+	if (rows->nr < MAX_ROWS)
+		rows->row[rows->nr++] = row;
 }
 
 struct window {
@@ -146,6 +161,12 @@ static u32 windows(const struct view *v, struct window *w)
 	return nr;
 }
 
+/* Below a huge PMD there is nothing to see but a table in the making. */
+static bool is_shown(const struct view *v, u32 pte)
+{
+	return !state_table(v->s, pte / PTRS_PER_PTE)->pmd || !v->ops->none(*state_pte(v->s, pte));
+}
+
 static void collect(const struct view *v, struct rows *rows)
 {
 	struct window w[MAX_WINDOWS];
@@ -154,26 +175,41 @@ static void collect(const struct view *v, struct rows *rows)
 
 	rows->nr = rows->at = 0;
 	for (u32 i = 0; i < nr; i++) {
-		u32 mm = state_table(v->s, w[i].first / PTRS_PER_PTE)->mm;
+		u32 table = w[i].first / PTRS_PER_PTE;
+		u32 mm = state_table(v->s, table)->mm;
 
+		if (state_table(v->s, table)->pmd)
+			add_huge(v, rows, table);
 		for (u32 pte = w[i].first; pte <= w[i].last; pte++)
-			if (va_vma(v->s, mm, pte_va(v->s, pte)) != NONE)
+			if (is_shown(v, pte) && va_vma(v->s, mm, pte_va(v->s, pte)) != NONE)
 				add_entry(v, rows, pte, hand);
 	}
+}
+
+/* The entry in pte[] that a word of the state belongs to, or the first below its PMD; or NONE. */
+static u32 word_pte(const struct mm_state *s, u32 word)
+{
+	const u32 words = sizeof(struct table) / sizeof(u32);
+	u32 pte = (word - s->at[ARRAY_PTE]) / 2, table = (word - s->at[ARRAY_TABLE]) / words;
+
+	if (word >= s->at[ARRAY_PTE] && pte < s->nr[ARRAY_PTE])
+		return pte;
+	if (word >= s->at[ARRAY_TABLE] && table < s->nr[ARRAY_TABLE])
+		return table * PTRS_PER_PTE;
+	return NONE;
 }
 
 u32 pte_at_hand(const struct view *v)
 {
 	const struct task *task = state_task(v->s, v->s->cpu);
 	const struct step *step = cursor_step(v->c);
-	u32 first = v->s->at[ARRAY_PTE];
 	u32 nr = 0;
 	const struct delta *delta = v->moves && step ? trace_deltas(v->c->trace, v->c->pos - 1, &nr)
 						      : NULL;
 
 	for (u32 i = 0; i < nr; i++)
-		if ((delta[i].word - first) / 2 < v->s->nr[ARRAY_PTE])
-			return (delta[i].word - first) / 2;
+		if (word_pte(v->s, delta[i].word) != NONE)
+			return word_pte(v->s, delta[i].word);
 	if (task->walk_pte != NONE && task->walk_pte < v->s->nr[ARRAY_PTE])
 		return task->walk_pte;
 	if (step && step->page != NONE && step->page < v->s->nr[ARRAY_PAGE] &&
@@ -182,18 +218,20 @@ u32 pte_at_hand(const struct view *v)
 	return NONE;
 }
 
-/* "x13", or for whole contpte blocks "[16]", "32x[16]". */
-static char *extent(const struct view *v, const struct row *row, char *buf, size_t size)
+/* "x13", for whole contpte blocks "[16]", "32x[16]", for a huge PMD "[512]". */
+static char *extent(const struct row *row, char *buf, size_t size)
 {
+	bool blocks = row->first % BLOCK == 0 && row->nr % BLOCK == 0;
+
 	buf[0] = '\0';
-	if (v->ops->valid_cont(row->value) && row->first % BLOCK == 0 && row->nr % BLOCK == 0) {
-		if (row->nr == BLOCK)
-			snprintf(buf, size, "[16]");
-		else
-			snprintf(buf, size, "%" PRIu32 "x[16]", row->nr / BLOCK);
-	} else if (row->nr > 1) {
+	if (row->ops->nr_pages > 1)
+		snprintf(buf, size, "[512]");
+	else if (blocks && row->ops->valid_cont(row->value) && row->nr == BLOCK)
+		snprintf(buf, size, "[16]");
+	else if (blocks && row->ops->valid_cont(row->value))
+		snprintf(buf, size, "%" PRIu32 "x[16]", row->nr / BLOCK);
+	else if (row->nr > 1)
 		snprintf(buf, size, "x%" PRIu32, row->nr);
-	}
 	return buf;
 }
 
@@ -212,23 +250,24 @@ static void put_value(const struct view *v, const struct area *a, u32 x, u32 y, 
 {
 	char value[128], old[128];
 	u32 room = end > x ? end - x : 0;
+	bool run = row->nr > row->ops->nr_pages;
 
 	if (!row->changed) {
 		if (a->w >= 76)
-			pte_text(v->ops, &v->types, row->value, value, sizeof(value));
+			pte_text(row->ops, &v->types, row->value, value, sizeof(value));
 		else
-			pte_brief(v, row->value, row->nr > 1, room + 2 * block, value,
+			pte_brief(v, row->ops, row->value, run, room + 2 * block, value,
 				  sizeof(value));
 		if (block)
 			drop_cont(value);
 		put_cut(a, x, y, end, STYLE_normal, value);
 		return;
 	}
-	pte_brief(v, row->value, row->nr > 1, room, value, sizeof(value));
-	pte_brief(v, row->old, row->nr > 1, room, old, sizeof(old));
+	pte_brief(v, row->ops, row->value, run, room, value, sizeof(value));
+	pte_brief(v, row->ops, row->old, run, room, old, sizeof(old));
 	if (strlen(value) + strlen(" was ") + strlen(old) > room) {
-		pte_brief(v, row->value, row->nr > 1, 0, value, sizeof(value));
-		pte_brief(v, row->old, row->nr > 1, 0, old, sizeof(old));
+		pte_brief(v, row->ops, row->value, run, 0, value, sizeof(value));
+		pte_brief(v, row->ops, row->old, run, 0, old, sizeof(old));
 	}
 	x = put_cut(a, x, y, end, STYLE_changed, value);
 	x = put_cut(a, x + 1, y, end, STYLE_dim, "was ");
@@ -247,7 +286,7 @@ static void draw_row(const struct view *v, const struct area *a, u32 y, const st
 	x = put_text(a, LABEL_COLUMNS, y, STYLE_normal,
 		     page_label(v, row->first, row->nr, label, sizeof(label)));
 	x = x < VALUE_COLUMN ? VALUE_COLUMN : x + 1;
-	extent(v, row, nr, sizeof(nr));
+	extent(row, nr, sizeof(nr));
 	if (*nr)
 		end = put_right(a, x, y, STYLE_strong, nr) - 1;
 	put_value(v, a, x, y, end, row, strchr(nr, '[') != NULL);
