@@ -26,17 +26,18 @@ static void page_text(const struct app *app, char *buf, size_t size)
 {
 	struct align_group g = align_group(app->run->align, app->tick);
 	const struct mm_state *s = app->cursor[0].live;
+	u32 folio = align_folio(s, &g);
 	const struct folio *f;
 	char name[32];
 	size_t len;
 
 	buf[0] = '\0';
-	if (!app->tick || g.folio >= s->nr[ARRAY_FOLIO])
+	if (!app->tick || folio >= s->nr[ARRAY_FOLIO])
 		return;
-	f = state_folio(s, g.folio);
-	if (s->nr_placed > 1)
+	f = state_folio(s, folio);
+	if (s->nr_placed > 1 || folio >= s->nr_placed)
 		snprintf(buf, size, "folio %.16s  ",
-			 app->names.folio(app->names.ctx, g.folio, name));
+			 app->names.folio(app->names.ctx, folio, name));
 	len = strlen(buf);
 	if (g.page == NONE || g.page - f->page >= folio_nr_pages(f))
 		return;

@@ -119,12 +119,13 @@ struct layout layout_screen(const struct lane_set *set, u32 w, u32 h)
 struct view view_of(const struct app *app, u32 lane, enum pane_id pane)
 {
 	const struct lane *l = &app->run->lanes[lane];
+	const struct align_group group = align_group(app->run->align, app->tick);
 	struct view v = {
 		.app = app, .pane = pane, .index = lane, .lane = l, .c = &app->cursor[lane],
 		.s = app->cursor[lane].live, .ops = l->m.arch->pte, .moves = app_moves(app, lane),
 		.types = l->spec->kernel->types,
 		.zoom = app->zoom && app->focus == pane,
-		.folio = align_group(app->run->align, app->tick).folio,
+		.folio = align_folio(app->cursor[lane].live, &group),
 	};
 	const struct step *step = cursor_step(v.c);
 

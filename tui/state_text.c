@@ -72,7 +72,7 @@ static void print_references(const struct folio *folio)
 {
 	u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
 	u32 pins = folio->pincount * folio_pin_refs(folio);
-	u32 known = folio->mapcount + cache + folio_isolated(folio) + folio->gup;
+	u32 known = folio->mapcount + cache + folio_isolated(folio) + folio->held + folio->gup;
 	const struct {
 		u32 nr;
 		const char *of;
@@ -80,6 +80,7 @@ static void print_references(const struct folio *folio)
 		{ folio->mapcount, folio->mapcount == 1 ? "map" : "maps" },
 		{ cache, "swap cache" },
 		{ folio_isolated(folio), "isolated" },
+		{ folio->held, "held by code at work" },
 		{ pins, pins == 1 ? "pin" : "pins" },
 		{ folio->gup - pins, "held by others" },
 		{ folio->refcount > known ? folio->refcount - known : 0, "not dropped yet" },

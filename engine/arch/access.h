@@ -11,14 +11,16 @@ static inline u32 watched_page(const struct machine *m, pte_t val)
 	return unlikely(m->observer) ? pte_page(m, val) : NONE;
 }
 
-/* The same for the entry at pte: if it is empty, the page that the walk expects there. */
+/* The same for the entry at pte: if none of a folio, the page that the walk expects there. */
 static inline u32 watched_page_at(const struct machine *m, u32 pte, pte_t val)
 {
+	const struct pte_ops *ops = m->arch->pte;
 	const struct task *task = m->task;
 
 	if (!unlikely(m->observer))
 		return NONE;
-	if (m->arch->pte->none(val) && task->page != NONE && task->walk_pte != NONE)
+	if (task->page != NONE && task->walk_pte != NONE &&
+	    (ops->none(val) || (ops->present(val) && is_zero_pfn(ops->pfn(val)))))
 		return task->page + pte - task->walk_pte;
 	return pte_page(m, val);
 }
@@ -98,9 +100,15 @@ static inline void pmd_point_to_table(struct machine *m, u32 table)
 	step(m, EV_pmd_populated, page, table == NONE);
 }
 
-static inline enum event set_event(const struct pte_ops *ops, pte_t val)
+static inline enum event set_event(const struct machine *m, pte_t val)
 {
-	return ops->present(val) || ops->none(val) ? EV_pte_set : EV_swap_pte_set;
+	const struct pte_ops *ops = m->arch->pte;
+	u64 pfn;
+
+	if (ops->present(val) || ops->none(val))
+		return EV_pte_set;
+	return softleaf_migration_pfn(ops, &m->kernel->types, val, &pfn) ? EV_migration_pte_set :
+									   EV_swap_pte_set;
 }
 
 #endif

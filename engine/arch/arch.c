@@ -37,9 +37,12 @@ static u32 swap_page(const struct machine *m, u32 type, u64 offset)
 u32 pte_page(const struct machine *m, pte_t val)
 {
 	const struct pte_ops *ops = m->arch->pte;
+	u64 pfn;
 
 	if (ops->none(val))
 		return m->task->page;
+	if (softleaf_migration_pfn(ops, &m->kernel->types, val, &pfn))
+		return pfn_page(m->s, pfn);
 	if (!ops->present(val))
 		return swap_page(m, ops->swp_type(val), ops->swp_offset(val));
 	return pfn_page(m->s, ops->pfn(val));

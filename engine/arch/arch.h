@@ -70,9 +70,15 @@ struct leaf {
 };
 struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte);
 
+/* Protection of a mapping in this VMA as long as nothing makes it writable. */
+static inline enum pgprot vm_page_prot(const struct vma *vma)
+{
+	return vma->flags & VM_EXEC ? PAGE_READONLY_EXEC : PAGE_READONLY;
+}
+
 /*
- * The page, in page[], that an entry is about: mapped by a present one, in the swap
- * cache under a swap entry; the page that the task unmaps if it is empty. Else NONE.
+ * The page, in page[], that an entry is about: mapped by a present one, under migration or
+ * in the swap cache under another; the page that the task unmaps if it is empty. Else NONE.
  */
 u32 pte_page(const struct machine *m, pte_t val);
 

@@ -73,6 +73,24 @@ void softleaf_decode(const struct softleaf_types *types, u32 pfn_bits, struct pt
 	}
 }
 
+pte_t make_migration_entry(const struct pte_ops *ops, const struct softleaf_types *types,
+			   enum migration kind, u64 pfn, bool young, bool dirty)
+{
+	return ops->swp_entry(migration_type(types, kind),
+			      pfn | (u64)young << ops->swp_pfn_bits |
+				      (u64)dirty << (ops->swp_pfn_bits + 1));
+}
+
+bool softleaf_migration_pfn(const struct pte_ops *ops, const struct softleaf_types *types,
+			    pte_t pte, u64 *pfn)
+{
+	if (ops->none(pte) || ops->present(pte) ||
+	    ops->swp_type(pte) - migration_type(types, MIGRATION_READ) > MIGRATION_WRITE)
+		return false;
+	*pfn = ops->swp_offset(pte) & ((1ull << ops->swp_pfn_bits) - 1);
+	return true;
+}
+
 u64 pte_field_value(const struct pte_field *field, pte_t pte)
 {
 	u32 bits = field->hi - field->lo + 1u;
@@ -89,9 +107,9 @@ bool pte_continues(const struct pte_ops *ops, const struct softleaf_types *types
 	if (ops->none(first) || ops->none(next))
 		return ops->none(first) && ops->none(next);
 	if (ops->present(first))
-		return next == ops->advance_pfn(first, nr);
+		return next == (is_zero_pfn(ops->pfn(first)) ? first : ops->advance_pfn(first, nr));
 	ops->decode(first, types, &desc);
-	if (desc.kind != PTE_SWAP)
+	if (desc.kind != PTE_SWAP && desc.kind != PTE_MIGRATION)
 		return next == first;
 	desc.offset += nr;
 	return next == ops->encode(&desc);

@@ -158,6 +158,25 @@ void softleaf_decode(const struct softleaf_types *types, u32 pfn_bits, struct pt
 /* The type number of a name that softleaf_decode() sets, or NONE_TYPE; "swap" is 0. */
 u32 softleaf_type(const struct softleaf_types *types, const char *name);
 #define NONE_TYPE 32
+/* include/linux/swapops.h: a page frame and what its PTE allowed */
+enum migration { MIGRATION_READ, MIGRATION_READ_EXCLUSIVE, MIGRATION_WRITE };
+static inline u32 migration_type(const struct softleaf_types *types, enum migration kind)
+{
+	return types->max_swapfiles + 1 + (u32)kind;
+}
+pte_t make_migration_entry(const struct pte_ops *ops, const struct softleaf_types *types,
+			   enum migration kind, u64 pfn, bool young, bool dirty);
+/* False: it is no migration entry. */
+bool softleaf_migration_pfn(const struct pte_ops *ops, const struct softleaf_types *types,
+			    pte_t pte, u64 *pfn);
+
+/* The page of zeroes that everybody may map read-only; no folio of the world holds it. */
+#define ZERO_PFN 0x2a5fu
+static inline bool is_zero_pfn(u64 pfn)
+{
+	return pfn == ZERO_PFN;
+}
+
 enum pte_marker { MARKER_UFFD_WP = 1, MARKER_POISONED = 2, MARKER_GUARD = 4 };
 
 /* What the field holds in this entry; a "~" field inverted back. */

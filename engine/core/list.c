@@ -25,6 +25,11 @@ void list_add_tail(struct machine *m, const struct folio *folio, enum folio_list
 	link_between(m, folio, list, m->s->list[list].last, NONE);
 }
 
+void list_add_before(struct machine *m, const struct folio *folio, const struct folio *next)
+{
+	link_between(m, folio, (enum folio_list)next->list, next->prev, folio_idx(m, next));
+}
+
 void list_del(struct machine *m, const struct folio *folio)
 {
 	const struct list *head = &m->s->list[folio->list];

@@ -29,6 +29,8 @@ static inline const struct folio *lru_to_folio(const struct machine *m, enum fol
 
 void list_add(struct machine *m, const struct folio *folio, enum folio_list list);
 void list_add_tail(struct machine *m, const struct folio *folio, enum folio_list list);
+/* In front of another: list_add_tail() on that one's list head. */
+void list_add_before(struct machine *m, const struct folio *folio, const struct folio *next);
 void list_del(struct machine *m, const struct folio *folio);
 
 static inline void list_move(struct machine *m, const struct folio *folio, enum folio_list list)

@@ -39,7 +39,7 @@ enum folio_flag {
 /*
  * include/linux/mm_types.h:struct folio. The counts are the true ones, not
  * stored minus one as the kernel does. Expected:
- *	refcount = mapcount + (swapcache ? nr_pages : 0) + (isolated ? 1 : 0) + gup
+ *	refcount = mapcount + (swapcache ? nr_pages : 0) + (isolated ? 1 : 0) + held + gup
  */
 struct folio {
 	u64 index;		/* pgoff of its first page in its anon_vma */
@@ -57,7 +57,7 @@ struct folio {
 	u32 anon_vma;
 	u32 list;		/* enum folio_list it is on, or NONE */
 	u32 next, prev;
-	u32 pad;
+	u32 held;		/* references of the kernel code at work: who splits it */
 };
 #define ENTIRELY_MAPPED 0x800000u
 

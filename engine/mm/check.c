@@ -66,14 +66,19 @@ static void count_ptes(const struct machine *m, u32 *scratch, struct tally *t)
 	t->swap = t->anon + nr_of(m, ARRAY_MM);
 	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++) {
 		u32 mm = m->table[i / PTRS_PER_PTE].mm, to;
+		u64 pfn;
 
 		if (ops->none(m->pte[i]))
 			continue;
 		if (ops->present(m->pte[i])) {
 			to = pfn_folio(m->s, ops->pfn(m->pte[i]));
-			t->anon[mm]++;
+			t->anon[mm] += !is_zero_pfn(ops->pfn(m->pte[i]));
 			if (to != NONE)
 				t->folio[to]++;
+			continue;
+		}
+		if (softleaf_migration_pfn(ops, &m->kernel->types, m->pte[i], &pfn)) {
+			t->anon[mm]++;
 			continue;
 		}
 		to = swap_pte_slot(m, m->pte[i]);
@@ -101,7 +106,8 @@ static bool check_folios(const struct machine *m, const struct tally *t, bool re
 	for (u32 i = 0; i < nr_of(m, ARRAY_FOLIO); i++) {
 		const struct folio *folio = m->folio + i;
 		u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
-		u32 held = folio->mapcount + cache + folio_isolated(folio) + folio->gup;
+		u32 held = folio->mapcount + cache + folio_isolated(folio) + folio->held +
+			   folio->gup;
 		u32 present = t->folio[i];
 
 		if (!folio_exists(m->s, i))
@@ -127,6 +133,14 @@ static bool folio_covers_slot(const struct folio *folio, u32 slot)
 	return folio->swap == NONE || slot - folio->swap < folio_nr_pages(folio);
 }
 
+/* While the slots of a folio that is split are handed on they are not its own any more. */
+static bool cluster_locked(const struct machine *m, u32 slot)
+{
+	const struct swap_device *si = m->device + slot_device(m->s, slot);
+
+	return m->cluster[si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER].locked;
+}
+
 static bool check_slots(const struct machine *m, const struct tally *t, bool rest,
 			struct violation *v)
 {
@@ -136,7 +150,8 @@ static bool check_slots(const struct machine *m, const struct tally *t, bool res
 
 		if (slot->kind == SLOT_FREE && slot->count)
 			FAIL(v, V4, ON_SLOT, i, slot->count, 0);
-		if (slot->kind == SLOT_FOLIO && !folio_covers_slot(m->folio + slot->folio, i))
+		if (slot->kind == SLOT_FOLIO && !cluster_locked(m, i) &&
+		    !folio_covers_slot(m->folio + slot->folio, i))
 			FAIL(v, V4, ON_SLOT, i, slot->folio, NONE);
 		if (slot->kind == SLOT_FREE || slot->kind == SLOT_BAD)
 			continue;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* mm/folio.c (mm/swap.c before 7.3): references, and the end of a folio. */
 #include "mm/internal.h"
 
 /* mm/folio.c:__page_cache_release: off the LRU list */
@@ -13,6 +14,8 @@ __mirrored void __folio_put(struct machine *m, const struct folio *folio)
 {
 	enter(m, EV___folio_put, folio->page, 0);
 	__page_cache_release(m, folio);
+	if (folio_flag(folio, PG_deferred_list))
+		__folio_unqueue_deferred_split(m, folio);
 	free_frozen_pages(m, folio);
 }
 
@@ -20,6 +23,22 @@ void folio_put_refs(struct machine *m, const struct folio *folio, u32 page, u32 
 {
 	folio_ref_sub(m, folio, nr);
 	step(m, EV_folio_put_refs, page, nr);
+	if (!folio->refcount)
+		__folio_put(m, folio);
+}
+
+void folio_get(struct machine *m, const struct folio *folio)
+{
+	put(m, &folio->held, folio->held + 1);
+	folio_ref_add(m, folio, 1);
+	step(m, EV_folio_get, folio->page, 1);
+}
+
+void folio_put(struct machine *m, const struct folio *folio)
+{
+	put(m, &folio->held, folio->held - 1);
+	folio_ref_sub(m, folio, 1);
+	step(m, EV_folio_put, folio->page, 1);
 	if (!folio->refcount)
 		__folio_put(m, folio);
 }

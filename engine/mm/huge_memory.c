@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Splitting a large folio, here always into folios of one page:
+ *
+ *	refcount = mappings + swap cache + the caller's 1, or nobody may touch it
+ *	unmap      every PTE becomes a migration entry       refcount 1 (+ swap cache)
+ *	freeze                                               refcount 0
+ *	take apart tails get flags, index, slot of the whole
+ *	unfreeze   each is a folio of its own                refcount 1 (+ 1 in the swap cache)
+ *	map again  page by page; zeroes get the shared zero page
+ *	put        the tails; who is mapped nowhere goes     the caller keeps the head
+ *
+ * A tail's entry of folio[] has been there from the start: page_own_folio().
+ */
 #include "mm/internal.h"
 
 /* mm/huge_memory.c:deferred_split_folio */
@@ -6,6 +19,8 @@ __mirrored void deferred_split_folio(struct machine *m, const struct folio *foli
 				     bool partially_mapped)
 {
 	enter(m, EV_deferred_split_folio, folio->page, partially_mapped);
+	if (folio->order <= 1)
+		return;
 	if (folio_flag(folio, PG_swapcache)) {
 		step(m, EV_split_deferred_not_needed, folio->page, 0);
 		return;
@@ -14,4 +29,153 @@ __mirrored void deferred_split_folio(struct machine *m, const struct folio *foli
 		folio_set_flag(m, folio, PG_partially_mapped);
 	folio_set_flag(m, folio, PG_deferred_list);
 	step(m, EV_split_deferred, folio->page, 0);
+}
+
+static void split_dequeue(struct machine *m, const struct folio *folio)
+{
+	folio_clear_flag(m, folio, PG_deferred_list);
+	folio_clear_flag(m, folio, PG_partially_mapped);
+	step(m, EV_split_dequeued, folio->page, 0);
+}
+
+/* mm/huge_memory.c:__folio_unqueue_deferred_split */
+__mirrored void __folio_unqueue_deferred_split(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV___folio_unqueue_deferred_split, folio->page, 0);
+	split_dequeue(m, folio);
+}
+
+/* mm/huge_memory.c:unmap_folio */
+static void unmap_folio(struct machine *m, const struct folio *folio)
+{
+	try_to_migrate(m, folio, TTU_SYNC | TTU_BATCH_FLUSH);
+	try_to_unmap_flush(m);
+}
+
+/* mm/huge_memory.c:remap_page: the folios that page[first] .. page[first + nr - 1] are in now */
+static void remap_page(struct machine *m, u32 first, u32 nr, u32 flags)
+{
+	const struct folio *folio;
+
+	for (u32 page = first; page < first + nr; page += folio_nr_pages(folio)) {
+		folio = m->folio + page_folio(m->s, page);
+		remove_migration_ptes(m, folio, flags);
+	}
+}
+
+/* mm/huge_memory.c:__split_folio_to_order, new order 0 */
+static void __split_folio_to_order(struct machine *m, const struct folio *folio)
+{
+	const u32 copied = 1u << PG_referenced | 1u << PG_swapbacked | 1u << PG_swapcache |
+			   1u << PG_mlocked | 1u << PG_uptodate | 1u << PG_active |
+			   1u << PG_workingset | 1u << PG_locked | 1u << PG_unevictable |
+			   1u << PG_dirty | 1u << PG_anon | 1u << PG_zero_filled;
+	u32 nr = folio_nr_pages(folio);
+
+	for (u32 i = 1; i < nr; i++) {
+		u32 page = folio->page + i, own = page_own_folio(m->s, page);
+		const struct folio *tail = m->folio + own;
+
+		put(m, &m->page[page].folio, own);
+		put(m, &m->page[page].anon_exclusive, 0);
+		put(m, &tail->flags, folio->flags & copied);
+		put64(m, &tail->index, folio->index + i);
+		put(m, &tail->anon_vma, folio->anon_vma);
+		if (folio_flag(folio, PG_swapcache))
+			put(m, &tail->swap, folio->swap + i);
+	}
+	put(m, &folio->order, 0);
+	count(m, COUNT_folio_split, 1);
+	step(m, EV_split_done, folio->page, nr);
+}
+
+static void folio_ref_unfreeze(struct machine *m, const struct folio *folio)
+{
+	put(m, &folio->refcount, 1 + folio_cache_ref_count(folio));
+	step(m, EV_folio_ref_unfrozen, folio->page, folio->refcount);
+}
+
+/* mm/huge_memory.c:lru_add_split_folio */
+static void lru_add_split_folio(struct machine *m, const struct folio *head,
+				const struct folio *tail, u32 list)
+{
+	if (list != NONE) {
+		list_add_tail(m, tail, (enum folio_list)list);
+		folio_set_flag(m, tail, PG_isolated);
+		folio_ref_add(m, tail, 1);
+		step(m, EV_folio_tail_isolated, tail->page, 1);
+		return;
+	}
+	list_add_before(m, tail, head);
+	folio_set_flag(m, tail, PG_lru);
+	step(m, EV_folio_tail_listed, tail->page, 0);
+}
+
+/* mm/huge_memory.c:__folio_freeze_and_split_unmapped */
+static bool __folio_freeze_and_split_unmapped(struct machine *m, const struct folio *folio,
+					      u32 list)
+{
+	u32 nr = folio_nr_pages(folio), expected = 1 + folio_cache_ref_count(folio);
+	const struct cluster *ci = NULL;
+
+	if (folio->refcount != expected) {
+		step(m, EV_folio_ref_freeze_failed, folio->page, expected);
+		return false;
+	}
+	put(m, &folio->refcount, 0);
+	count(m, COUNT_ref_op, 1);
+	step(m, EV_folio_ref_frozen, folio->page, expected);
+	if (folio_flag(folio, PG_deferred_list))
+		split_dequeue(m, folio);
+	if (folio_flag(folio, PG_swapcache))
+		ci = swap_cluster_lock(m, folio->swap);
+	__split_folio_to_order(m, folio);
+	for (u32 page = folio->page + 1; page < folio->page + nr; page++) {
+		const struct folio *tail = m->folio + page_folio(m->s, page);
+
+		put(m, &tail->held, 1);
+		folio_ref_unfreeze(m, tail);
+		lru_add_split_folio(m, folio, tail, list);
+		if (ci)
+			__swap_cache_replace_folio(m, tail);
+	}
+	folio_ref_unfreeze(m, folio);
+	if (ci)
+		swap_cluster_unlock(m, ci);
+	return true;
+}
+
+/* mm/huge_memory.c:__folio_split, anonymous folios into folios of one page */
+__mirrored bool __folio_split(struct machine *m, const struct folio *folio, u32 list)
+{
+	u32 first = folio->page, nr = folio_nr_pages(folio);
+	bool split;
+
+	enter(m, EV___folio_split, first, nr);
+	if (folio_flag(folio, PG_writeback)) {
+		step(m, EV_split_under_writeback, first, 0);
+		return false;
+	}
+	step(m, EV_anon_vma_locked, first, 0);
+	if (folio_expected_ref_count(folio) != folio->refcount - 1) {
+		step(m, EV_split_refused, first, folio->refcount);
+		return false;
+	}
+	unmap_folio(m, folio);
+	split = __folio_freeze_and_split_unmapped(m, folio, list);
+	remap_page(m, first, nr, split ? TTU_USE_SHARED_ZEROPAGE : 0);
+	for (u32 page = first + 1; split && page < first + nr; page++) {
+		const struct folio *tail = m->folio + page_folio(m->s, page);
+
+		folio_unlock(m, tail);
+		free_folio_and_swap_cache(m, tail);
+	}
+	return split;
+}
+
+/* mm/huge_memory.c:split_folio_to_list */
+__mirrored bool split_folio_to_list(struct machine *m, const struct folio *folio, u32 list)
+{
+	enter(m, EV_split_folio_to_list, folio->page, folio_nr_pages(folio));
+	return __folio_split(m, folio, list);
 }

@@ -1,6 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "mm/internal.h"
 
+/* Does an entry of this VMA map the folio? */
+static bool vma_maps(const struct machine *m, const struct vma *vma, const struct folio *folio)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT), va, end;
+
+	if (vma->anon_vma != folio->anon_vma || last <= folio->index ||
+	    vma->pgoff >= folio->index + folio_nr_pages(folio))
+		return false;
+	for (va = vma_address(vma, folio, &end); va < end; va += PAGE_SIZE) {
+		pte_t pte = m->pte[vma_pte(vma, va)];
+
+		if (ops->present(pte) && ops->pfn(pte) - folio->pfn < folio_nr_pages(folio))
+			return true;
+	}
+	return false;
+}
+
+bool folio_maybe_mapped_shared(const struct machine *m, const struct folio *folio)
+{
+	u32 mm = NONE;
+
+	if (folio->mapcount <= 1 || !folio_test_large(folio))
+		return folio->mapcount > 1;
+	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++) {
+		const struct vma *vma = m->vma + i;
+
+		if (!vma_maps(m, vma, folio))
+			continue;
+		if (mm != NONE && mm != vma->mm)
+			return true;
+		mm = vma->mm;
+	}
+	return false;
+}
+
 /*
  * mm/internal.h:__pte_batch_clear_ignored: what two entries of a run may differ in is
  * taken out with the kernel's own helpers, side effects included.

@@ -7,6 +7,8 @@
  *   vmscan.c           shrink_folio_list(): a folio's way out
  *      |--> swapfile.c, swap_state.c      slots, counts, swap cache
  *      |--> rmap.c --> page_vma_mapped.c  each PTE becomes a swap entry
+ *      |--> huge_memory.c                 taken apart
+ *      |      '--> rmap_migrate.c, migrate.c   ... while its PTEs are migration entries
  *      |--> page_io.c                     write-out
  *      '--> filemap.c, page_alloc.c       unlock, free
  *
@@ -69,6 +71,18 @@ static inline void folio_ref_sub(struct machine *m, const struct folio *folio, u
 	count(m, COUNT_ref_op, 1);
 }
 
+/* mm/huge_memory.c:folio_cache_ref_count, anonymous folios */
+static inline u32 folio_cache_ref_count(const struct folio *folio)
+{
+	return folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
+}
+
+/* include/linux/mm.h:folio_expected_ref_count: what its mappings and the swap cache hold */
+static inline u32 folio_expected_ref_count(const struct folio *folio)
+{
+	return folio->mapcount + folio_cache_ref_count(folio);
+}
+
 /* include/linux/mm.h:folio_maybe_dma_pinned: may a device use its pages? */
 static inline bool folio_maybe_dma_pinned(struct machine *m, const struct folio *folio, u32 page)
 {
@@ -90,9 +104,12 @@ static inline void enter_phase(struct machine *m, enum phase phase)
 	put(m, &m->task->phase, phase);
 }
 
+/* include/linux/mm.h:folio_maybe_mapped_shared: more than one address space maps it */
+bool folio_maybe_mapped_shared(const struct machine *m, const struct folio *folio);
+
 /* --- mm/page_vma_mapped.c ------------------------------------------------- */
 
-enum { PVMW_SYNC = 1, PVMW_PGTABLE_CROSSED = 4 };
+enum { PVMW_SYNC = 1, PVMW_MIGRATION = 2, PVMW_PGTABLE_CROSSED = 4 };
 
 /* What stays the same during a walk; where it stands is in struct task. */
 struct page_vma_mapped_walk {
@@ -115,6 +132,7 @@ __mirrored bool check_pte(struct machine *m, const struct page_vma_mapped_walk *
 enum ttu_flags {
 	TTU_SYNC = 1,
 	TTU_BATCH_FLUSH = 2,
+	TTU_USE_SHARED_ZEROPAGE = 4,
 };
 
 /* include/linux/rmap.h: what to do in each VMA that may map the folio. */
@@ -129,8 +147,10 @@ struct rmap_walk_control {
 __mirrored void try_to_unmap(struct machine *m, const struct folio *folio, u32 flags);
 __mirrored void rmap_walk(struct machine *m, const struct folio *folio,
 			  const struct rmap_walk_control *rwc);
+__mirrored void rmap_walk_locked(struct machine *m, const struct folio *folio,
+				 const struct rmap_walk_control *rwc);
 __mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
-			       const struct rmap_walk_control *rwc);
+			       const struct rmap_walk_control *rwc, bool locked);
 __mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *folio);
 /* arg: enum ttu_flags */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
@@ -141,6 +161,8 @@ __mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio,
 			       const struct vma *vma, u32 page, u32 pte, pte_t pteval, u32 nr);
 __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio *folio, u32 mm,
 					  u32 page, u32 pte, pte_t pteval, u32 nr);
+__mirrored void folio_add_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
+					 u32 nr, const struct vma *vma, bool exclusive);
 __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
 				       u32 nr);
 __mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start,
@@ -153,6 +175,16 @@ __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm);
  * seen under one page-table lock before it may be marked mlocked. False: look on.
  */
 bool mlock_missed_folio(struct machine *m, const struct folio *folio, u32 seen);
+
+__mirrored void try_to_migrate(struct machine *m, const struct folio *folio, u32 flags);
+/* arg: enum ttu_flags */
+__mirrored bool try_to_migrate_one(struct machine *m, const struct folio *folio,
+				   const struct vma *vma, void *arg);
+/* include/linux/rmap.h; true: it may not be shared */
+bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr);
+bool should_defer_flush(const struct machine *m, u32 mm, u32 flags);
+bool folio_not_mapped(const struct folio *folio);
+void update_hiwater_rss(struct machine *m, u32 mm);
 
 /* mm/rmap.c:struct folio_referenced_arg */
 struct folio_referenced_arg {
@@ -174,7 +206,23 @@ enum fpb_flags { FPB_RESPECT_DIRTY = 1, FPB_RESPECT_SOFT_DIRTY = 2, FPB_RESPECT_
 u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t pteval,
 			  u32 max, u32 flags);
 
+/* --- mm/migrate.c, mm/pgtable-generic.c ------------------------------------- */
+
+__mirrored void remove_migration_ptes(struct machine *m, const struct folio *folio, u32 flags);
+/* arg: enum ttu_flags */
+__mirrored bool remove_migration_pte(struct machine *m, const struct folio *folio,
+				     const struct vma *vma, void *arg);
+__mirrored pte_t ptep_clear_flush(struct machine *m, const struct vma *vma, u64 address, u32 pte);
+
 /* --- mm/huge_memory.c, mm/memory.c ---------------------------------------- */
+
+/*
+ * Split a locked folio into folios of one page. The tails join the head's LRU list, or with a
+ * list of reclaim that one, isolated. False: it stays whole.
+ */
+__mirrored bool split_folio_to_list(struct machine *m, const struct folio *folio, u32 list);
+__mirrored bool __folio_split(struct machine *m, const struct folio *folio, u32 list);
+__mirrored void __folio_unqueue_deferred_split(struct machine *m, const struct folio *folio);
 
 __mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,
 				     bool partially_mapped);
@@ -213,6 +261,11 @@ __mirrored void move_folios_to_lru(struct machine *m, enum folio_list list);
 
 /* --- mm/page-writeback.c, mm/filemap.c, mm/folio.c, mm/page_alloc.c -------- */
 
+bool folio_trylock(struct machine *m, const struct folio *folio);
+/* A reference of the code at work, and its end; the last one frees the folio. */
+void folio_get(struct machine *m, const struct folio *folio);
+void folio_put(struct machine *m, const struct folio *folio);
+
 __mirrored void folio_mark_dirty(struct machine *m, const struct folio *folio);
 __mirrored bool folio_clear_dirty_for_io(struct machine *m, const struct folio *folio);
 bool folio_trylock(struct machine *m, const struct folio *folio);
@@ -249,6 +302,9 @@ __mirrored void __swap_cache_add_folio(struct machine *m, const struct folio *fo
 __mirrored void __swap_cache_do_add_folio(struct machine *m, const struct folio *folio, u32 slot);
 __mirrored void __swap_cache_del_folio(struct machine *m, const struct folio *folio);
 __mirrored void __swap_cache_do_del_folio(struct machine *m, const struct folio *folio);
+__mirrored void __swap_cache_replace_folio(struct machine *m, const struct folio *new_folio);
+/* mm/swap_state.c:free_folio_and_swap_cache */
+void free_folio_and_swap_cache(struct machine *m, const struct folio *folio);
 __mirrored void swap_cache_del_folio(struct machine *m, const struct folio *folio);
 
 /* --- mm/page_io.c --------------------------------------------------------- */

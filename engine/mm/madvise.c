@@ -33,6 +33,29 @@ static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 		list_add(m, folio, LIST_FOLIO_LIST);
 }
 
+/*
+ * A large folio of which this range maps only a part: pages that nobody maps can be freed
+ * at once, the others one by one. True: it was split, look at the same address again.
+ */
+static bool split_partly_mapped(struct machine *m, const struct vma *vma,
+				const struct folio *folio)
+{
+	bool split;
+
+	if (folio_maybe_mapped_shared(m, folio)) {
+		step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
+		return false;
+	}
+	if (!folio_trylock(m, folio))
+		return false;
+	folio_get(m, folio);
+	split = split_folio_to_list(m, folio, NONE);
+	folio_unlock(m, folio);
+	folio_put(m, folio);
+	flush_tlb_batched_pending(m, vma->mm);
+	return split;
+}
+
 /* mm/madvise.c:madvise_cold_or_pageout_pte_range */
 __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
 						  u64 addr, u64 end)
@@ -57,7 +80,8 @@ __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struc
 		if (folio_test_large(folio)) {
 			nr = madvise_folio_pte_batch(m, folio, pte, ptent, addr, end);
 			if (nr < folio_nr_pages(folio)) {
-				step(m, EV_folio_not_isolated, folio->page, nr);
+				if (split_partly_mapped(m, vma, folio))
+					nr = 0;
 				continue;
 			}
 		}

@@ -75,12 +75,21 @@ static bool map_pte(struct machine *m, const struct page_vma_mapped_walk *pvmw)
 /* mm/page_vma_mapped.c:check_pte */
 __mirrored bool check_pte(struct machine *m, const struct page_vma_mapped_walk *pvmw)
 {
+	const struct pte_ops *ops = m->arch->pte;
 	pte_t pteval;
+	u64 pfn;
 
 	enter(m, EV_check_pte, walk_page(m, pvmw), 1);
 	pteval = m->arch->ptep_get(m, m->task->walk_pte);
-	return m->arch->pte->present(pteval) &&
-	       m->arch->pte->pfn(pteval) - pvmw->folio->pfn < folio_nr_pages(pvmw->folio);
+	if (m->task->walk_flags & PVMW_MIGRATION) {
+		if (!softleaf_migration_pfn(ops, &m->kernel->types, pteval, &pfn))
+			return false;
+	} else if (ops->present(pteval)) {
+		pfn = ops->pfn(pteval);
+	} else {
+		return false;
+	}
+	return pfn - pvmw->folio->pfn < folio_nr_pages(pvmw->folio);
 }
 
 /* To the next PTE of this table that is not empty. False: the range or the table ends. */

@@ -75,7 +75,7 @@ __mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteva
 }
 
 /* mm/rmap.c:should_defer_flush */
-static bool should_defer_flush(const struct machine *m, u32 mm, u32 flags)
+bool should_defer_flush(const struct machine *m, u32 mm, u32 flags)
 {
 	return flags & TTU_BATCH_FLUSH && m->arch->tlbbatch_should_defer(m, mm);
 }
@@ -118,6 +118,30 @@ __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *foli
 				     FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY);
 }
 
+/* mm/rmap.c:folio_add_anon_rmap_ptes and __folio_add_rmap */
+__mirrored void folio_add_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
+					 u32 nr, const struct vma *vma, bool exclusive)
+{
+	u32 first = 0;
+
+	enter(m, EV_folio_add_anon_rmap_ptes, page, nr);
+	for (u32 i = page; i < page + nr; i++) {
+		first += m->page[i].mapcount == 0;
+		put(m, &m->page[i].mapcount, m->page[i].mapcount + 1);
+		if (exclusive)
+			put(m, &m->page[i].anon_exclusive, 1);
+	}
+	count(m, COUNT_mapcount_op, nr);
+	put(m, &folio->mapcount, folio->mapcount + nr);
+	put(m, &folio->nr_pages_mapped, folio->nr_pages_mapped + first);
+	step(m, EV_mapcount_added, page, nr);
+	if (nr == folio_nr_pages(folio) && vma->flags & VM_LOCKED &&
+	    !folio_flag(folio, PG_mlocked)) {
+		folio_set_flag(m, folio, PG_mlocked);
+		step(m, EV_folio_mlocked, folio->page, 0);
+	}
+}
+
 /* mm/rmap.c:folio_remove_rmap_ptes and __folio_remove_rmap */
 __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
 				       u32 nr)
@@ -139,9 +163,7 @@ __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *fo
 		deferred_split_folio(m, folio, true);
 }
 
-/* include/linux/rmap.h:folio_try_share_anon_rmap_ptes. True: it may not be shared. */
-static bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
-					   u32 nr)
+bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
 	count(m, COUNT_smp_mb, 1);
 	step(m, EV_smp_mb_before_pin_check, page, 0);
@@ -307,7 +329,7 @@ static void cond_install_uffd_wp_ptes(struct machine *m)
 }
 
 /* include/linux/mm.h:update_hiwater_rss */
-static void update_hiwater_rss(struct machine *m, u32 mm)
+void update_hiwater_rss(struct machine *m, u32 mm)
 {
 	count(m, COUNT_hiwater_update, 1);
 	if (m->mm[mm].hiwater_rss < m->mm[mm].anonpages)
@@ -389,10 +411,11 @@ __mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *
 
 /* mm/rmap.c:rmap_walk_anon */
 __mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
-			       const struct rmap_walk_control *rwc)
+			       const struct rmap_walk_control *rwc, bool locked)
 {
 	enter(m, EV_rmap_walk_anon, folio->page, 0);
-	folio_lock_anon_vma_read(m, folio);
+	if (!locked)
+		folio_lock_anon_vma_read(m, folio);
 	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++) {
 		const struct vma *vma = m->vma + i;
 		u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT);
@@ -411,11 +434,19 @@ __mirrored void rmap_walk(struct machine *m, const struct folio *folio,
 			  const struct rmap_walk_control *rwc)
 {
 	enter(m, EV_rmap_walk, folio->page, 0);
-	rmap_walk_anon(m, folio, rwc);
+	rmap_walk_anon(m, folio, rwc, false);
+}
+
+/* mm/rmap.c:rmap_walk_locked */
+__mirrored void rmap_walk_locked(struct machine *m, const struct folio *folio,
+				 const struct rmap_walk_control *rwc)
+{
+	enter(m, EV_rmap_walk_locked, folio->page, 0);
+	rmap_walk_anon(m, folio, rwc, true);
 }
 
 /* mm/rmap.c:folio_not_mapped */
-static bool folio_not_mapped(const struct folio *folio)
+bool folio_not_mapped(const struct folio *folio)
 {
 	return !folio_mapped(folio);
 }

@@ -59,6 +59,24 @@ __mirrored void __swap_cache_del_folio(struct machine *m, const struct folio *fo
 	__swap_cache_do_del_folio(m, folio);
 }
 
+/* mm/swap_state.c:__swap_cache_replace_folio, one page of a split. The cluster is locked. */
+__mirrored void __swap_cache_replace_folio(struct machine *m, const struct folio *new_folio)
+{
+	enter(m, EV___swap_cache_replace_folio, new_folio->page, 1);
+	put(m, &m->slot[new_folio->swap].folio, folio_idx(m, new_folio));
+	count(m, COUNT_swap_slot_write, 1);
+	step(m, EV_swap_cache_replaced, new_folio->page, new_folio->swap);
+}
+
+void free_folio_and_swap_cache(struct machine *m, const struct folio *folio)
+{
+	if (folio_flag(folio, PG_swapcache) && !folio_mapped(folio) && folio_trylock(m, folio)) {
+		folio_free_swap(m, folio);
+		folio_unlock(m, folio);
+	}
+	folio_put(m, folio);
+}
+
 /* mm/swap_state.c:swap_cache_del_folio: the cache's references go last */
 __mirrored void swap_cache_del_folio(struct machine *m, const struct folio *folio)
 {

@@ -137,20 +137,30 @@ static enum label check_references(struct machine *m, const struct folio *folio)
 	return labels[folio_check_references(m, folio)];
 }
 
-/* An anonymous folio that is not in the swap cache yet gets its slots. */
-static enum label alloc_slots(struct machine *m, const struct folio *folio)
+/* An anonymous folio that is not in the swap cache yet gets its slots, or is split for it. */
+static enum label alloc_slots(struct machine *m, const struct folio *folio, enum folio_list list)
 {
 	if (!folio_flag(folio, PG_anon) || !folio_flag(folio, PG_swapbacked) ||
 	    folio_flag(folio, PG_swapcache))
 		return GO_ON;
 	if (folio_maybe_dma_pinned(m, folio, folio->page))
 		return KEEP_LOCKED;
-	if (folio_test_large(folio) && folio->refcount != folio->mapcount + 1) {
-		step(m, EV_folio_refs_extra, folio->page, folio->refcount);
-		return ACTIVATE_LOCKED;
+	if (folio_test_large(folio)) {
+		if (folio_expected_ref_count(folio) != folio->refcount - 1) {
+			step(m, EV_folio_refs_extra, folio->page, folio->refcount);
+			return ACTIVATE_LOCKED;
+		}
+		if (folio_flag(folio, PG_deferred_list) && folio_flag(folio, PG_partially_mapped) &&
+		    !split_folio_to_list(m, folio, list))
+			return ACTIVATE_LOCKED;
 	}
-	if (!folio_alloc_swap(m, folio))
-		return ACTIVATE_LOCKED;
+	if (!folio_alloc_swap(m, folio)) {
+		if (!folio_test_large(folio) || !split_folio_to_list(m, folio, list))
+			return ACTIVATE_LOCKED;
+		count(m, COUNT_swpout_fallback, 1);
+		if (!folio_alloc_swap(m, folio))
+			return ACTIVATE_LOCKED;
+	}
 	/* A PTE may be clean while the content exists nowhere else. */
 	folio_mark_dirty(m, folio);
 	return GO_ON;
@@ -201,6 +211,8 @@ static enum label free_it(struct machine *m, const struct folio *folio)
 	if (!__remove_mapping(m, folio))
 		return KEEP_LOCKED;
 	folio_unlock(m, folio);
+	if (folio_flag(folio, PG_deferred_list))
+		__folio_unqueue_deferred_split(m, folio);
 	list_add_tail(m, folio, LIST_FREE);
 	step(m, EV_folio_free_queued, folio->page, m->s->list[LIST_FREE].nr);
 	if (m->s->list[LIST_FREE].nr == FOLIO_BATCH_SIZE)
@@ -232,17 +244,23 @@ static void activate_locked(struct machine *m, const struct folio *folio)
 }
 
 /* True: it is on its way to the page allocator. */
-static bool shrink_folio(struct machine *m, const struct folio *folio, bool ignore_references)
+static bool shrink_folio(struct machine *m, const struct folio *folio, enum folio_list list,
+			 bool ignore_references)
 {
-	static enum label (*const part[])(struct machine * m, const struct folio *folio) = {
-		lock_and_look, check_references, alloc_slots, unmap, write_out, free_it,
-	};
-	enum label label = GO_ON;
+	enum label label;
 
 	enter_phase(m, PHASE_slots);
-	for (u32 i = 0; i < NR_OF(part) && label == GO_ON; i++)
-		if (part[i] != check_references || !ignore_references)
-			label = part[i](m, folio);
+	label = lock_and_look(m, folio);
+	if (label == GO_ON && !ignore_references)
+		label = check_references(m, folio);
+	if (label == GO_ON)
+		label = alloc_slots(m, folio, list);
+	if (label == GO_ON)
+		label = unmap(m, folio);
+	if (label == GO_ON)
+		label = write_out(m, folio);
+	if (label == GO_ON)
+		label = free_it(m, folio);
 	if (label == GO_ON)
 		return true;
 	if (label == ACTIVATE_LOCKED)
@@ -265,7 +283,7 @@ __mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list, bool i
 
 		put(m, &m->task->folio, folio_idx(m, folio));
 		list_del(m, folio);
-		if (shrink_folio(m, folio, ignore_references))
+		if (shrink_folio(m, folio, list, ignore_references))
 			nr_reclaimed += folio_nr_pages(folio);
 	}
 	put(m, &m->task->folio, NONE);
@@ -295,9 +313,9 @@ __mirrored u32 reclaim_folio_list(struct machine *m, enum folio_list list)
 /* mm/vmscan.c:reclaim_pages, one memory node. Two reversals of the list cancel out. */
 __mirrored u32 reclaim_pages(struct machine *m)
 {
+	enter(m, EV_reclaim_pages, NONE, m->s->list[LIST_FOLIO_LIST].nr);
 	if (list_empty(m, LIST_FOLIO_LIST))
 		return 0;
-	enter(m, EV_reclaim_pages, NONE, m->s->list[LIST_FOLIO_LIST].nr);
 	while (!list_empty(m, LIST_FOLIO_LIST)) {
 		const struct folio *folio = lru_to_folio(m, LIST_FOLIO_LIST);
 

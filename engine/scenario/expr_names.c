@@ -43,6 +43,7 @@ static s64 pages_mapped(const struct folio *folio)
 }
 static s64 pincount(const struct folio *folio) { return folio->pincount; }
 static s64 gup(const struct folio *folio) { return folio->gup; }
+static s64 held(const struct folio *folio) { return folio->held; }
 static s64 isolated(const struct folio *folio) { return folio_isolated(folio); }
 static s64 swapcache(const struct folio *folio) { return folio_flag(folio, PG_swapcache); }
 
@@ -154,6 +155,25 @@ static bool is_dirty(const struct pte_ops *ops, pte_t pte)
 static bool is_cont(const struct pte_ops *ops, pte_t pte)
 {
 	return ops->present(pte) && ops->valid_cont(pte);
+}
+
+static bool is_zero_page(const struct pte_ops *ops, pte_t pte)
+{
+	return ops->present(pte) && is_zero_pfn(ops->pfn(pte));
+}
+
+static bool migration_ptes(struct expr_call *c, s64 *value)
+{
+	s64 nr;
+	u64 pfn;
+
+	if (!how_many(c, 2, &nr))
+		return false;
+	*value = 0;
+	for (s64 i = 0; i < nr; i++)
+		*value += softleaf_migration_pfn(pte_ops_of(c), &c->env->lane->kernel->types,
+						 entry_of(c, i), &pfn);
+	return true;
 }
 
 static bool raw_pte(struct expr_call *c, s64 *value)
@@ -399,6 +419,8 @@ const struct expr_name expr_names[] = {
 	{ "pincount", "F", "folio", "its FOLL_PIN pins", .folio = pincount },
 	{ "gup", "F", "folio",
 	  "references held by pins and by others outside reclaim", .folio = gup },
+	{ "held", "F", "folio",
+	  "references of the kernel code at work: who splits it", .folio = held },
 	{ "isolated", "F", "folio",
 	  "1: reclaim has taken it off the LRU lists", .folio = isolated },
 	{ "swapcache", "F", "folio", "1: it is in the swap cache", .folio = swapcache },
@@ -426,6 +448,9 @@ const struct expr_name expr_names[] = {
 	{ "present", "Mn?n", "mm, va[, n]", "present entries", .pte = is_present },
 	{ "empty", "Mn?n", "mm, va[, n]", "entries that are zero", .pte = is_empty },
 	{ "swap_pte", "Mn?n", "mm, va[, n]", "swap entries", .any = swap_ptes },
+	{ "migration", "Mn?n", "mm, va[, n]", "migration entries", .any = migration_ptes },
+	{ "zero_page", "Mn?n", "mm, va[, n]",
+	  "entries that map the shared zero page", .pte = is_zero_page },
 	{ "write", "Mn?n", "mm, va[, n]", "present entries that are writable", .pte = is_write },
 	{ "young", "Mn?n", "mm, va[, n]", "present entries that are young", .pte = is_young },
 	{ "dirty", "Mn?n", "mm, va[, n]", "present entries that are dirty", .pte = is_dirty },

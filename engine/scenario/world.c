@@ -353,6 +353,10 @@ static bool place_folios(struct builder *b, struct error *err)
 			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
 				       "expected free page frames: 0x%x is inside \"%s\"",
 				       spec->pfn, last->id);
+		if (ZERO_PFN - spec->pfn < spec->count << spec->order)
+			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
+				       "expected other page frames: 0x%x is the shared zero page",
+				       ZERO_PFN);
 		if (!slots_are_free(b, spec))
 			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
 				       "expected swap slots that no other folio is in");
@@ -388,7 +392,7 @@ static void place_lists(struct builder *b)
 static pte_t make_pte(const struct pte_ops *ops, const struct vma *vma, const struct scn_map *map,
 		      u64 pfn)
 {
-	pte_t pte = ops->pfn_pte(pfn, vma->flags & VM_EXEC ? PAGE_READONLY_EXEC : PAGE_READONLY);
+	pte_t pte = ops->pfn_pte(pfn, vm_page_prot(vma));
 
 	if (map->dirty)
 		pte = ops->mkdirty(pte);
@@ -483,6 +487,19 @@ static bool place_map(struct builder *b, const struct scn_map *map, struct error
 				return false;
 	}
 	return true;
+}
+
+/* What unmapping its other pages has left behind: it waits to be split. */
+static void place_deferred(struct builder *b)
+{
+	for (u32 i = 0; i < b->state->nr_placed; i++) {
+		struct folio *folio = folio_at(b, i);
+
+		if (folio->order > 1 && folio->nr_pages_mapped &&
+		    folio->nr_pages_mapped < folio_nr_pages(folio) &&
+		    !folio_flag(folio, PG_swapcache))
+			folio->flags |= 1u << PG_partially_mapped | 1u << PG_deferred_list;
+	}
 }
 
 static void place_tables(struct builder *b)
@@ -599,6 +616,7 @@ static bool fill(struct builder *b, struct error *err)
 	for (u32 i = 0; i < b->s->nr_maps; i++)
 		if (!place_map(b, &b->s->maps[i], err))
 			return false;
+	place_deferred(b);
 	for (u32 i = 0; i < b->s->nr_mms; i++)
 		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages;
 	return true;

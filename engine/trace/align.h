@@ -43,4 +43,10 @@ struct align_group {
 };
 struct align_group align_group(const struct align *a, u32 tick);
 
+/* The folio to look at: the one that the page is in now, should a split have changed it. */
+static inline u32 align_folio(const struct mm_state *s, const struct align_group *group)
+{
+	return group->page < s->nr[ARRAY_PAGE] ? page_folio(s, group->page) : group->folio;
+}
+
 #endif

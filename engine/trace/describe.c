@@ -45,7 +45,7 @@ static const struct word_field folio_fields[] = {
 	FIELD(folio, entire_mapcount, NUMBER), FIELD(folio, nr_pages_mapped, NUMBER),
 	FIELD(folio, pincount, NUMBER), FIELD(folio, gup, NUMBER), FIELD(folio, swap, SLOT),
 	FIELD(folio, page, INDEX), FIELD(folio, anon_vma, INDEX), FIELD(folio, list, LIST),
-	FIELD(folio, next, FOLIO), FIELD(folio, prev, FOLIO),
+	FIELD(folio, next, FOLIO), FIELD(folio, prev, FOLIO), FIELD(folio, held, NUMBER),
 };
 static const struct word_field page_fields[] = {
 	FIELD(page, mapcount, NUMBER), FIELD(page, anon_exclusive, NUMBER),

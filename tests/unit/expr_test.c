@@ -143,7 +143,8 @@ static void test_operators(void **state)
 /* Every name of the table is used here: test_all_names_tested sees to it. */
 static const struct value names[] = {
 	{ "refcount(A)", 15 + 16 + 1 + 1 + 2 }, { "mapcount(A)", 15 }, { "entire_mapcount(A)", 0 },
-	{ "nr_pages_mapped(A)", 15 }, { "pincount(A)", 1 }, { "gup(A)", 3 }, { "isolated(A)", 1 },
+	{ "nr_pages_mapped(A)", 15 }, { "pincount(A)", 1 }, { "gup(A)", 3 }, { "held(A)", 0 },
+	{ "isolated(A)", 1 },
 	{ "isolated(B0)", 0 }, { "swapcache(A)", 1 }, { "swapcache(B2)", 0 }, { "slot_of(A)", 32 },
 	{ "slot_of(B0)", -1 }, { "flag(A, dirty)", 1 }, { "flag(A, lru)", 0 },
 	{ "flag(B1, lru)", 1 },
@@ -157,6 +158,7 @@ static const struct value names[] = {
 	{ "on_mmlist(app)", 0 },
 
 	{ "pte(app, 0x7f0000015000)", 0 }, { "pte(app, 0x1000)", 0 },
+	{ "migration(app, 0x7f0000010000, 16)", 0 }, { "zero_page(app, 0x7f0000010000, 16)", 0 },
 	{ "pte(app, 0x7f0000010000) & 1", 1 },
 	{ "pfn(app, 0x7f0000016000)", 0x12346 }, { "pfn(app, 0x7f0000016fff)", 0x12346 },
 	{ "pfn(app, 0x7f0000015000)", -1 }, { "pfn(app, 0x7f0000021000)", 0x20001 },

@@ -32,6 +32,10 @@ static const struct refused cases[] = {
 	  "\"folios\": [{\"id\": \"A\", \"order\": 1, \"pfn\": \"0x100\"},\n"
 	  "{\"id\": \"B\", \"pfn\": \"0x101\"}]",
 	  PAGEOUT, "w:2:1: /world/folios/1: expected free page frames: 0x101 is inside \"A\"" },
+	{ "the zero page",
+	  "\"folios\": [\n{\"id\": \"A\", \"order\": 9, \"pfn\": \"0x2a00\"}]",
+	  PAGEOUT,
+	  "w:2:1: /world/folios/0: expected other page frames: 0x2a5f is the shared zero page" },
 	{ "exclusive to two",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"

@@ -77,7 +77,7 @@ static void draw_refcount(const struct view *v, const struct area *a, u32 y, con
 	u32 cache = folio_flag(f, PG_swapcache) ? folio_nr_pages(f) : 0;
 	u32 pins = f->pincount * folio_pin_refs(f);
 	u32 others = f->gup > pins ? f->gup - pins : 0;
-	u32 known = f->mapcount + cache + folio_isolated(f) + f->gup;
+	u32 known = f->mapcount + cache + folio_isolated(f) + f->held + f->gup;
 	struct sum sum = { .parts = 0 };
 	char text[120], pin[32];
 	u32 old, x, form = 0;
@@ -86,6 +86,7 @@ static void draw_refcount(const struct view *v, const struct area *a, u32 y, con
 	add_part(&sum, f->mapcount, f->mapcount == 1 ? "map" : "maps", "maps", "maps");
 	add_part(&sum, cache, "swap cache", "cache", "cache");
 	add_part(&sum, folio_isolated(f), "isolated", "isolated", "isol");
+	add_part(&sum, f->held, "held", "held", "held");
 	if (folio_pin_refs(f) == 1)
 		snprintf(pin, sizeof(pin), f->pincount == 1 ? "pin" : "pins");
 	else

@@ -165,7 +165,7 @@ __mirrored pte_t contpte_ptep_get_lockless(struct machine *m, u32 pte)
 
 void __set_ptes(struct machine *m, u32 pte, pte_t val, u32 nr)
 {
-	enum event event = set_event(&arm64_pte_ops, val);
+	enum event event = set_event(m, val);
 
 	for (u32 i = 0; i < nr; i++)
 		pte_store(m, pte + i, i ? arm64_pte_advance_pfn(val, i) : val, event);

@@ -25,7 +25,7 @@ static pte_t ptep_get_lockless(struct machine *m, u32 pte)
 
 static void set_ptes(struct machine *m, u32 pte, pte_t val, u32 nr)
 {
-	enum event event = set_event(&x86_pte_ops, val);
+	enum event event = set_event(m, val);
 
 	for (u32 i = 0; i < nr; i++)
 		pte_store(m, pte + i, i ? x86_pte_advance_pfn(val, i) : val, event);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Unmapping for a while: every PTE that maps a folio becomes a migration entry. Its type
+ * says what the PTE allowed, its offset which page it was:
+ *
+ *	migration_write			writable, so exclusive too
+ *	migration_read_exclusive	read-only, PageAnonExclusive
+ *	migration_read			read-only, shared
+ *
+ * MM_ANONPAGES counts the page all the while. mm/migrate.c is the way back.
+ */
+#include "mm/internal.h"
+
+static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const struct vma *vma,
+			     u32 flags)
+{
+	u64 address = m->task->walk_address;
+	pte_t pteval;
+
+	if (should_defer_flush(m, vma->mm, flags)) {
+		pteval = m->arch->get_and_clear_ptes(m, m->task->walk_pte, 1);
+		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, address + PAGE_SIZE);
+	} else {
+		pteval = ptep_clear_flush(m, vma, address, m->task->walk_pte);
+	}
+	if (m->arch->pte->dirty(pteval))
+		folio_mark_dirty(m, folio);
+	return pteval;
+}
+
+static pte_t migration_pte(const struct machine *m, pte_t pteval, bool exclusive)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	enum migration kind = ops->write(pteval) ? MIGRATION_WRITE :
+			      exclusive		 ? MIGRATION_READ_EXCLUSIVE :
+						   MIGRATION_READ;
+	pte_t pte = make_migration_entry(ops, &m->kernel->types, kind, ops->pfn(pteval),
+					 ops->young(pteval), ops->dirty(pteval));
+
+	if (ops->has_soft_dirty && ops->soft_dirty(pteval))
+		pte = ops->swp_mksoft_dirty(pte);
+	return ops->uffd(pteval) ? ops->swp_mkuffd(pte) : pte;
+}
+
+/* mm/rmap.c:try_to_migrate_one */
+__mirrored bool try_to_migrate_one(struct machine *m, const struct folio *folio,
+				   const struct vma *vma, void *arg)
+{
+	const struct page_vma_mapped_walk pvmw = { .folio = folio, .vma = vma };
+	const struct task *task = m->task;
+	const u32 flags = *(const u32 *)arg;
+
+	enter(m, EV_try_to_migrate_one, folio->page, folio_nr_pages(folio));
+	page_vma_mapped_walk_start(m, &pvmw, flags & TTU_SYNC ? PVMW_SYNC : 0);
+	while (page_vma_mapped_walk(m, &pvmw)) {
+		pte_t pteval = m->arch->ptep_get(m, task->walk_pte);
+		u32 page = pfn_page(m->s, m->arch->pte->pfn(pteval));
+		bool exclusive = m->page[page].anon_exclusive;
+
+		pteval = clear_and_flush(m, folio, vma, flags);
+		update_hiwater_rss(m, vma->mm);
+		if (exclusive && folio_try_share_anon_rmap_ptes(m, folio, page, 1)) {
+			m->arch->set_ptes(m, task->walk_pte, pteval, 1);
+			step(m, EV_unmap_restored, page, 1);
+			page_vma_mapped_walk_done(m);
+			return false;
+		}
+		m->arch->set_ptes(m, task->walk_pte, migration_pte(m, pteval, exclusive), 1);
+		folio_remove_rmap_ptes(m, folio, page, 1);
+		folio_put_refs(m, folio, page, 1);
+	}
+	return true;
+}
+
+/* mm/rmap.c:try_to_migrate, by who holds the anon_vma's lock */
+__mirrored void try_to_migrate(struct machine *m, const struct folio *folio, u32 flags)
+{
+	const struct rmap_walk_control rwc = {
+		.rmap_one = try_to_migrate_one,
+		.done = folio_not_mapped,
+		.arg = &flags,
+	};
+
+	enter(m, EV_try_to_migrate, folio->page, 0);
+	rmap_walk_locked(m, folio, &rwc);
+	put(m, &m->task->page, NONE);
+}
