@@ -230,7 +230,8 @@ __mirrored const struct folio *vm_normal_folio(struct machine *m, pte_t pteval);
 
 /* --- mm/madvise.c --------------------------------------------------------- */
 
-__mirrored void madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
+/* False: the VMA refuses. */
+__mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
 __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
 						  u64 addr, u64 end);
 
