@@ -12,6 +12,8 @@ const struct kernel kernels[] = {
 		     "(2026-07-23), reconstructed",
 	  .anon_batch = ANON_RUN, .types = { .max_swapfiles = 24, .nr_device = 3 } },
 	{ .name = "6.12", .release = "Linux 6.12", .decode_only = true,
+	  .contpte = CONTPTE_FULL_READ, .access_flush = ACCESS_FLUSH_ALL,
+	  .referenced = REFERENCED_PTE,
 	  .types = { .max_swapfiles = 23, .nr_device = 4 } },
 };
 const u32 nr_kernels = NR_OF(kernels);

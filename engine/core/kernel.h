@@ -13,6 +13,19 @@ enum anon_batch {
 	ANON_RUN,		/* the posted series: one run, sub-batches of equal AnonExclusive */
 };
 
+/* arch/arm64/mm/contpte.c */
+enum contpte {
+	CONTPTE_SHORT_READ,	/* a read ends when accessed and dirty are known; young: runs */
+	CONTPTE_FULL_READ,	/* a read gathers all 16 entries; young: one entry or its block */
+	CONTPTE_NONE,		/* there are no blocks */
+};
+
+/* arm64: which CPUs forget a read-only translation after a fault that made it writable */
+enum access_flush { ACCESS_FLUSH_LOCAL, ACCESS_FLUSH_ALL };
+
+/* mm/rmap.c:folio_referenced_one: runs of PTEs, or each on its own */
+enum referenced { REFERENCED_RUN, REFERENCED_PTE };
+
 /* include/linux/{swap,leafops}.h: what moves softleaf types between kernels */
 struct softleaf_types {
 	u32 max_swapfiles;	/* 24 in 7.3, 23 in 6.12; HWPOISON is the next type */
@@ -25,6 +38,9 @@ struct kernel {
 	bool proposed;		/* a posted but unmerged series: say so wherever it shows */
 	bool decode_only;	/* its page-table entries are known; no lane runs it */
 	enum anon_batch anon_batch;
+	enum contpte contpte;
+	enum access_flush access_flush;
+	enum referenced referenced;
 	struct softleaf_types types;
 };
 
