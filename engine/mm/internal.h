@@ -86,6 +86,8 @@ static inline u32 folio_expected_ref_count(const struct folio *folio)
 /* include/linux/mm.h:folio_maybe_dma_pinned: may a device use its pages? */
 static inline bool folio_maybe_dma_pinned(struct machine *m, const struct folio *folio, u32 page)
 {
+	if (bug(m, BUG_pins_ignored))
+		return false;
 	count(m, COUNT_pin_check, 1);
 	step(m, folio->pincount ? EV_pinned : EV_not_pinned, page, folio->pincount);
 	return folio->pincount > 0;

@@ -146,6 +146,22 @@ static void op_put_ref(struct machine *m, const struct scn_op *op)
 	change_refs(m, op->folio, 0, -1, EV_folio_ref_dropped);
 }
 
+static void op_mark_dirty(struct machine *m, const struct scn_op *op)
+{
+	step(m, EV_folio_written_by_ref, m->folio[op->folio].page, 0);
+	folio_mark_dirty(m, m->folio + op->folio);
+}
+
+static void op_flush_tlb_batched_pending(struct machine *m, const struct scn_op *op)
+{
+	flush_tlb_batched_pending(m, op->mm);
+}
+
+static bool is_held(const struct machine *m, const struct scn_op *op)
+{
+	return m->folio[op->folio].gup > 0;
+}
+
 static bool is_pinned(const struct machine *m, const struct scn_op *op)
 {
 	return m->folio[op->folio].pincount > 0;
@@ -255,6 +271,18 @@ const struct op_info op_infos[] = {
 	  .possible = is_referenced,
 	  .needs = "somebody must hold a plain reference that is not the last",
 	  .text = "drop such a reference" },
+	{ .name = "mark_dirty",
+	  .takes = OP_FOLIO,
+	  .run = op_mark_dirty,
+	  .possible = is_held,
+	  .needs = "somebody must hold a pin or a plain reference",
+	  .text = "whoever holds a pin or a reference has written to the folio and marks it "
+		  "dirty" },
+	{ .name = "flush_tlb_batched_pending",
+	  .takes = OP_MM,
+	  .run = op_flush_tlb_batched_pending,
+	  .text = "another thread is about to unmap or protect elsewhere: first it flushes "
+		  "what reclaim has deferred" },
 };
 const u32 nr_op_infos = NR_OF(op_infos);
 
