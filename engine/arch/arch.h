@@ -37,8 +37,6 @@ struct arch {
 	/* The first entry's old value; dirty and young if any of the run was. */
 	pte_t (*get_and_clear_ptes)(struct machine *m, u32 pte, u32 nr);
 	u32 (*pte_batch_hint)(pte_t val, u32 pte);
-	/* A fault makes the entry allow more: true if it did not before. dirty: for a store. */
-	bool (*ptep_set_access_flags)(struct machine *m, u32 pte, pte_t entry, bool dirty);
 	void (*wrprotect_ptes)(struct machine *m, u32 pte, u32 nr);
 	bool (*test_and_clear_young_ptes)(struct machine *m, u32 pte, u32 nr);
 	bool (*clear_flush_young_ptes)(struct machine *m, u32 pte, u32 nr);
@@ -52,6 +50,7 @@ struct arch {
 	bool (*tlbbatch_should_defer)(const struct machine *m, u32 mm);
 	void (*tlbbatch_add_pending)(struct machine *m, u32 mm, u64 start, u64 end);
 	void (*tlbbatch_flush)(struct machine *m);
+	void (*flush_tlb_page)(struct machine *m, u32 vma, u64 va);
 	void (*flush_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
 	void (*flush_pmd_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
 	void (*flush_tlb_mm)(struct machine *m, u32 mm);

@@ -42,9 +42,7 @@ void tlb_drop_all(struct machine *m, u32 cpu);
  */
 void switch_mm(struct machine *m, u32 mm);
 
-/* Does it translate what the page table does not, or not so? */
-bool tlb_unmapped(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry);
-/* The same, or does it allow more than the page table? */
+/* Does the entry allow more than the page table does, or translate otherwise? */
 bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry);
 
 #endif

@@ -13,18 +13,36 @@ enum anon_batch {
 	ANON_RUN,		/* the posted series: one run, sub-batches of equal AnonExclusive */
 };
 
-/* arch/arm64/mm/contpte.c */
-enum contpte {
-	CONTPTE_SHORT_READ,	/* a read ends when accessed and dirty are known; young: runs */
-	CONTPTE_FULL_READ,	/* a read gathers all 16 entries; young: one entry or its block */
-	CONTPTE_NONE,		/* there are no blocks */
+/* How try_to_unmap_one() treats the PTE that it stands on. */
+enum unmap {
+	UNMAP_TTU,		/* asks folio_unmap_pte_batch(); converts in ttu_anon_folio() */
+	UNMAP_RUN,		/* asks folio_unmap_pte_batch(); converts in place */
+	UNMAP_PTE,		/* one PTE; walks on behind the folio's last */
 };
 
-/* arm64: which CPUs forget a read-only translation after a fault that made it writable */
-enum access_flush { ACCESS_FLUSH_LOCAL, ACCESS_FLUSH_ALL };
+/* Swapbacked and swapcache contradict each other: what becomes of the cleared PTE? */
+enum flag_mismatch { MISMATCH_RESTORED, MISMATCH_LOST };
 
-/* mm/rmap.c:folio_referenced_one: runs of PTEs, or each on its own */
-enum referenced { REFERENCED_RUN, REFERENCED_PTE };
+/* Whom unmapping marks mlocked, if it was missed: whole folios, or small ones alone. */
+enum mlock_missed { MLOCK_WHOLE, MLOCK_SMALL };
+
+/* Where a swap slot's count is, and where its folio is found. */
+enum swap_slots {
+	SLOTS_TABLE,		/* both in a word of the cluster's table */
+	SLOTS_MAP,		/* a byte of swap_map; a tree, the swap cache */
+};
+
+/* Where slots come from, and where freed ones go. */
+enum swap_alloc {
+	ALLOC_CLUSTER,		/* the cluster that this CPU uses for the order */
+	ALLOC_SLOT_CACHE,	/* small folios: a cache of the CPU, 64 slots at a time */
+};
+
+/* The next cluster: one that has room, or a free one? */
+enum cluster_order { CLUSTER_NONFULL_FIRST, CLUSTER_FREE_FIRST };
+
+/* The functions around them: folio_alloc_swap() and swap_writeout(), or others. */
+enum swap_names { SWAP_FOLIO_ALLOC, SWAP_ADD_TO_SWAP };
 
 /* include/linux/{swap,leafops}.h: what moves softleaf types between kernels */
 struct softleaf_types {
@@ -36,11 +54,14 @@ struct kernel {
 	const char *name;	/* "7.3", "7.3+anon-batch" */
 	const char *release;	/* what it stands for: "Linux 7.3.4" */
 	bool proposed;		/* a posted but unmerged series: say so wherever it shows */
-	bool decode_only;	/* its page-table entries are known; no lane runs it */
 	enum anon_batch anon_batch;
-	enum contpte contpte;
-	enum access_flush access_flush;
-	enum referenced referenced;
+	enum unmap unmap;
+	enum flag_mismatch flag_mismatch;
+	enum mlock_missed mlock_missed;
+	enum swap_slots swap_slots;
+	enum swap_alloc swap_alloc;
+	enum cluster_order cluster_order;
+	enum swap_names swap_names;
 	struct softleaf_types types;
 };
 

@@ -18,6 +18,7 @@ void machine_attach(struct machine *m, u32 *words)
 	m->device = state_device(s, 0);
 	m->cluster = state_cluster(s, 0);
 	m->slot = state_slot(s, 0);
+	m->slot_cache = state_slot_cache(s, 0);
 	m->tlb = state_tlb(s, 0);
 }
 

@@ -61,6 +61,7 @@ struct machine {
 	const struct swap_device *device;
 	const struct cluster *cluster;
 	const struct slot *slot;
+	const struct slot_cache *slot_cache;
 	const struct tlb_entry *tlb;
 };
 

@@ -29,4 +29,5 @@ const char *const list_names[NR_LISTS] = {
 
 const char *const slot_kind_names[NR_SLOT_KINDS] = {
 	[SLOT_FREE] = "free", [SLOT_FOLIO] = "folio", [SLOT_SHADOW] = "shadow", [SLOT_BAD] = "bad",
+	[SLOT_RESERVED] = "reserved",
 };

@@ -13,6 +13,7 @@ static const u32 element_words[NR_ARRAYS] = {
 	[ARRAY_DEVICE] = sizeof(struct swap_device) / 4,
 	[ARRAY_CLUSTER] = sizeof(struct cluster) / 4,
 	[ARRAY_SLOT] = sizeof(struct slot) / 4,
+	[ARRAY_SLOT_CACHE] = sizeof(struct slot_cache) / 4,
 	[ARRAY_TLB] = sizeof(struct tlb_entry) / 4,
 };
 

@@ -123,8 +123,15 @@ struct cluster {
 	u32 extend_table;
 };
 
-/* mm/swap_table.h: one entry of a cluster's table (7.3) */
-enum slot_kind { SLOT_FREE, SLOT_FOLIO, SLOT_SHADOW, SLOT_BAD, NR_SLOT_KINDS };
+/* What a slot is to the kernel; slot.h says how each kernel writes that down. */
+enum slot_kind {
+	SLOT_FREE,
+	SLOT_FOLIO,		/* in use, its folio is in the swap cache */
+	SLOT_SHADOW,		/* in use, no folio: swapped out */
+	SLOT_BAD,		/* the header */
+	SLOT_RESERVED,		/* swap_map: SWAP_HAS_CACHE, yet no folio in the cache */
+	NR_SLOT_KINDS
+};
 #define SWP_TB_COUNT_MAX 15
 struct slot {
 	u32 folio;		/* SLOT_FOLIO: the cached folio */
@@ -132,6 +139,15 @@ struct slot {
 	u32 count;		/* swap PTEs that point here (extend table included) */
 	u32 others;		/* those of them outside this world: never zapped here */
 	u32 zero;		/* zero-filled: nothing on the device */
+};
+
+/* include/linux/swap_slots.h:struct swap_slots_cache, of one CPU (6.1, 6.12) */
+#define SWAP_SLOTS_CACHE_SIZE 64
+struct slot_cache {
+	u32 cur, nr;		/* slots[cur .. cur + nr) are ready to be used */
+	u32 n_ret;		/* slots_ret[0 .. n_ret) are to be freed */
+	u32 slots[SWAP_SLOTS_CACHE_SIZE];
+	u32 slots_ret[SWAP_SLOTS_CACHE_SIZE];
 };
 
 struct cpu {
@@ -169,18 +185,6 @@ struct list {
 	u32 first, last, nr;
 };
 
-/*
- * A run of PTEs as it was before unmapping cleared them. The kernel keeps no such record:
- * it is what the invariants compare with.
- */
-struct run_before {
-	u32 pte;		/* the first, in pte[] */
-	u32 nr;
-	u32 pins;		/* of the folio */
-	u32 done;		/* whose mappings are removed */
-	u32 write[16], soft_dirty[16], uffd[16];	/* a bit for each PTE */
-};
-
 /* The task that runs on a CPU: what it holds on its stack and in task_struct. */
 struct task {
 	u64 ubc_cpumask;	/* tlb_ubc.arch.cpumask (x86) */
@@ -195,7 +199,6 @@ struct task {
 	u32 folio;		/* being reclaimed */
 	u32 page;		/* being unmapped, in page[] */
 	u32 nr_pages;		/* of the run in hand */
-	struct run_before run;
 };
 
 enum phase {
@@ -221,7 +224,7 @@ extern const char *const slot_kind_names[NR_SLOT_KINDS];
 
 enum state_array {
 	ARRAY_CPU, ARRAY_TASK, ARRAY_MM, ARRAY_VMA, ARRAY_FOLIO, ARRAY_PAGE, ARRAY_TABLE, ARRAY_PTE,
-	ARRAY_DEVICE, ARRAY_CLUSTER, ARRAY_SLOT, ARRAY_TLB,
+	ARRAY_DEVICE, ARRAY_CLUSTER, ARRAY_SLOT, ARRAY_SLOT_CACHE, ARRAY_TLB,
 	NR_ARRAYS
 };
 
@@ -240,6 +243,7 @@ struct mm_state {
 	u32 nr_placed;
 
 	u32 cpu;		/* whose task runs */
+	u32 slot_cache_active;	/* swap_slot_cache_active: enough slots are free for it */
 	u32 op;			/* script operation under way, counted from 0 */
 	struct list list[NR_LISTS];
 	u64 count[NR_COUNTERS];
@@ -268,6 +272,7 @@ STATE_ACCESSOR(state_pte, u64, ARRAY_PTE)
 STATE_ACCESSOR(state_device, struct swap_device, ARRAY_DEVICE)
 STATE_ACCESSOR(state_cluster, struct cluster, ARRAY_CLUSTER)
 STATE_ACCESSOR(state_slot, struct slot, ARRAY_SLOT)
+STATE_ACCESSOR(state_slot_cache, struct slot_cache, ARRAY_SLOT_CACHE)
 STATE_ACCESSOR(state_tlb, struct tlb_entry, ARRAY_TLB)
 #undef STATE_ACCESSOR
 

@@ -14,6 +14,16 @@
  */
 #include "mm/internal.h"
 
+/* mm/huge_memory.c:can_split_folio */
+__mirrored bool can_split_folio(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_can_split_folio, folio->page, 0);
+	if (folio->mapcount == folio->refcount - folio_cache_ref_count(folio) - 1)
+		return true;
+	step(m, EV_folio_refs_extra, folio->page, folio->refcount);
+	return false;
+}
+
 /* mm/huge_memory.c:deferred_split_folio */
 __mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,
 				     bool partially_mapped)
@@ -116,7 +126,7 @@ static bool __folio_freeze_and_split_unmapped(struct machine *m, const struct fo
 					      u32 list)
 {
 	u32 nr = folio_nr_pages(folio), expected = 1 + folio_cache_ref_count(folio);
-	const struct cluster *ci = NULL;
+	bool cached = folio_flag(folio, PG_swapcache);
 
 	if (folio->refcount != expected) {
 		step(m, EV_folio_ref_freeze_failed, folio->page, expected);
@@ -127,8 +137,8 @@ static bool __folio_freeze_and_split_unmapped(struct machine *m, const struct fo
 	step(m, EV_folio_ref_frozen, folio->page, expected);
 	if (folio_flag(folio, PG_deferred_list))
 		split_dequeue(m, folio);
-	if (folio_flag(folio, PG_swapcache))
-		ci = swap_cluster_lock(m, folio->swap);
+	if (cached)
+		swap_cache_lock(m, folio->swap);
 	__split_folio_to_order(m, folio);
 	for (u32 page = folio->page + 1; page < folio->page + nr; page++) {
 		const struct folio *tail = m->folio + page_folio(m->s, page);
@@ -136,12 +146,12 @@ static bool __folio_freeze_and_split_unmapped(struct machine *m, const struct fo
 		put(m, &tail->held, 1);
 		folio_ref_unfreeze(m, tail);
 		lru_add_split_folio(m, folio, tail, list);
-		if (ci)
-			__swap_cache_replace_folio(m, tail);
+		if (cached)
+			swap_cache_replace(m, tail);
 	}
 	folio_ref_unfreeze(m, folio);
-	if (ci)
-		swap_cluster_unlock(m, ci);
+	if (cached)
+		swap_cache_unlock(m, folio->swap);
 	return true;
 }
 

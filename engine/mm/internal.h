@@ -86,8 +86,6 @@ static inline u32 folio_expected_ref_count(const struct folio *folio)
 /* include/linux/mm.h:folio_maybe_dma_pinned: may a device use its pages? */
 static inline bool folio_maybe_dma_pinned(struct machine *m, const struct folio *folio, u32 page)
 {
-	if (bug(m, BUG_pins_ignored))
-		return false;
 	count(m, COUNT_pin_check, 1);
 	step(m, folio->pincount ? EV_pinned : EV_not_pinned, page, folio->pincount);
 	return folio->pincount > 0;
@@ -218,6 +216,8 @@ __mirrored pte_t ptep_clear_flush(struct machine *m, const struct vma *vma, u64 
 
 /* --- mm/huge_memory.c, mm/memory.c ---------------------------------------- */
 
+/* Up to 6.16: has it only the references that a split can explain, and the caller's? */
+__mirrored bool can_split_folio(struct machine *m, const struct folio *folio);
 /*
  * Split a locked folio into folios of one page. The tails join the head's LRU list, or with a
  * list of reclaim that one, isolated. False: it stays whole.
@@ -232,8 +232,7 @@ __mirrored const struct folio *vm_normal_folio(struct machine *m, pte_t pteval);
 
 /* --- mm/madvise.c --------------------------------------------------------- */
 
-/* False: the VMA refuses. */
-__mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
+__mirrored void madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
 __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
 						  u64 addr, u64 end);
 
@@ -282,11 +281,12 @@ __mirrored void free_unref_folios(struct machine *m, enum folio_list list);
 
 /* --- mm/swapfile.c -------------------------------------------------------- */
 
-__mirrored bool folio_alloc_swap(struct machine *m, const struct folio *folio);
-__mirrored bool cluster_alloc_swap_entry(struct machine *m, const struct swap_device *si,
-					 const struct folio *folio);
-__mirrored bool alloc_swap_scan_cluster(struct machine *m, const struct swap_device *si, u32 offset,
+/* The first slot, or NONE. */
+__mirrored u32 folio_alloc_swap(struct machine *m, const struct folio *folio);
+__mirrored u32 cluster_alloc_swap_entry(struct machine *m, const struct swap_device *si,
 					const struct folio *folio);
+__mirrored u32 alloc_swap_scan_cluster(struct machine *m, const struct swap_device *si, u32 offset,
+				       const struct folio *folio);
 /* false: nothing raised */
 __mirrored bool folio_dup_swap(struct machine *m, const struct folio *folio, u32 page);
 __mirrored bool folio_dup_swap_pages(struct machine *m, const struct folio *folio, u32 page,
@@ -294,12 +294,52 @@ __mirrored bool folio_dup_swap_pages(struct machine *m, const struct folio *foli
 __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio);
+const struct cluster *swap_cluster(const struct machine *m, u32 slot);
 const struct cluster *swap_cluster_lock(struct machine *m, u32 slot);
 void swap_cluster_unlock(struct machine *m, const struct cluster *ci);
 /* Free slots whose count is 0; the cluster is locked. */
 void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr);
 
+/* --- swap_map.c: mm/swapfile.c and mm/swap_state.c up to 6.16 --------------- */
+
+/* Slots for the folio, and into the swap cache, and dirty. */
+__mirrored bool add_to_swap(struct machine *m, const struct folio *folio);
+__mirrored void add_to_swap_cache(struct machine *m, const struct folio *folio, u32 slot);
+/* Slots for up to max folios of this size, the first of each in slots[]. How many folios. */
+__mirrored u32 get_swap_pages(struct machine *m, const struct folio *folio, u32 max, u32 *slots);
+__mirrored void swap_range_alloc(struct machine *m, const struct swap_device *si, u32 page, u32 nr);
+__mirrored bool swap_duplicate(struct machine *m, u32 slot, u32 page);
+__mirrored bool __swap_duplicate(struct machine *m, u32 slot, u32 page);
+__mirrored void swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr);
+__mirrored void cluster_swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr);
+__mirrored void swap_entries_put_map(struct machine *m, u32 slot, u32 page, u32 nr);
+__mirrored void put_swap_folio(struct machine *m, const struct folio *folio, u32 slot);
+__mirrored void swap_entries_put_cache(struct machine *m, const struct folio *folio, u32 slot);
+__mirrored void swap_entry_range_free(struct machine *m, u32 slot, u32 nr);
+__mirrored void swap_entries_free(struct machine *m, u32 slot, u32 nr);
+__mirrored void swapcache_free_entries(struct machine *m, const u32 *slots, u32 nr);
+__mirrored void __delete_from_swap_cache(struct machine *m, const struct folio *folio);
+__mirrored void delete_from_swap_cache(struct machine *m, const struct folio *folio);
+/* Take free slots of a locked cluster. */
+void cluster_alloc_range(struct machine *m, const struct swap_device *si, const struct cluster *ci,
+			 const struct folio *folio, u32 slot);
+u32 nr_swap_pages(const struct machine *m);
+
+/* --- mm/swap_slots.c up to 6.12 ------------------------------------------- */
+
+/* Slots for the folio: from the CPU's cache if it is small. The first, or NONE. */
+u32 swap_alloc_cached(struct machine *m, const struct folio *folio);
+__mirrored void free_swap_slot(struct machine *m, u32 slot);
+
 /* --- mm/swap_state.c ------------------------------------------------------ */
+
+/* Who is in the swap cache: the lock of that slot's cluster, or of the tree. */
+void swap_cache_lock(struct machine *m, u32 slot);
+void swap_cache_unlock(struct machine *m, u32 slot);
+/* The lock is held: a page of a folio that is being split is a folio of its own. */
+void swap_cache_replace(struct machine *m, const struct folio *new_folio);
+/* The lock is held: the folio leaves the swap cache. Its references are the caller's to drop. */
+void swap_cache_forget(struct machine *m, const struct folio *folio);
 
 __mirrored void __swap_cache_add_folio(struct machine *m, const struct folio *folio, u32 slot);
 __mirrored void __swap_cache_do_add_folio(struct machine *m, const struct folio *folio, u32 slot);
@@ -313,6 +353,9 @@ __mirrored void swap_cache_del_folio(struct machine *m, const struct folio *foli
 /* --- mm/page_io.c --------------------------------------------------------- */
 
 __mirrored void swap_writeout(struct machine *m, const struct folio *folio);
+__mirrored void swap_writepage(struct machine *m, const struct folio *folio);
+__mirrored void swap_writepage_bdev_sync(struct machine *m, const struct folio *folio);
+__mirrored void swap_writepage_bdev_async(struct machine *m, const struct folio *folio);
 __mirrored void __swap_writepage(struct machine *m, const struct folio *folio);
 
 #endif

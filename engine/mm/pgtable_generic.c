@@ -9,6 +9,6 @@ __mirrored pte_t ptep_clear_flush(struct machine *m, const struct vma *vma, u64 
 	enter(m, EV_ptep_clear_flush, m->task->page, 1);
 	pteval = m->arch->get_and_clear_ptes(m, pte, 1);
 	if (m->arch->pte->accessible(pteval))
-		m->arch->flush_tlb_range(m, vma_idx(m, vma), address, address + PAGE_SIZE);
+		m->arch->flush_tlb_page(m, vma_idx(m, vma), address);
 	return pteval;
 }

@@ -115,9 +115,7 @@ __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *foli
 	if (max > pages_to_end)
 		max = pages_to_end;
 	return folio_pte_batch_flags(m, folio, m->task->walk_pte, pteval, (u32)max,
-				     bug(m, BUG_write_bit_ignored) ?
-					     FPB_RESPECT_SOFT_DIRTY :
-					     FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY);
+				     FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY);
 }
 
 /* mm/rmap.c:folio_add_anon_rmap_ptes and __folio_add_rmap */
@@ -169,7 +167,7 @@ bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio
 {
 	count(m, COUNT_smp_mb, 1);
 	step(m, EV_smp_mb_before_pin_check, page, 0);
-	if (!bug(m, BUG_pin_check_early) && folio_maybe_dma_pinned(m, folio, page))
+	if (folio_maybe_dma_pinned(m, folio, page))
 		return true;
 	for (u32 i = page; i < page + nr; i++)
 		put(m, &m->page[i].anon_exclusive, 0);
@@ -208,26 +206,35 @@ static pte_t swp_pte_prepare(const struct machine *m, const struct folio *folio,
 
 static bool dup_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
+	if (m->kernel->swap_slots == SLOTS_MAP)
+		return swap_duplicate(m, folio->swap + (page - folio->page), page);
 	if (m->kernel->anon_batch == ANON_RUN)
 		return folio_dup_swap_pages(m, folio, page, nr);
 	return folio_dup_swap(m, folio, page);
 }
 
+static void put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	if (m->kernel->swap_slots == SLOTS_MAP)
+		swap_free_nr(m, folio->swap + (page - folio->page), page, nr);
+	else
+		folio_put_swap(m, folio, page, nr);
+}
+
 /*
- * mm/rmap.c:ttu_anon_swapbacked_folio, for nr pages that agree in AnonExclusive.
+ * Swap entries take the place of nr cleared PTEs whose pages agree in AnonExclusive.
  * False: nothing has changed, the caller restores the PTEs.
  */
-__mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio *folio, u32 mm,
-					  u32 page, u32 pte, pte_t pteval, u32 nr)
+static bool swap_out_ptes(struct machine *m, const struct folio *folio, u32 mm, u32 page, u32 pte,
+			  pte_t pteval, u32 nr)
 {
 	bool exclusive = m->page[page].anon_exclusive;
 
-	enter(m, EV_ttu_anon_swapbacked_folio, page, nr);
 	if (!dup_swap(m, folio, page, nr))
 		return false;
 	if (exclusive && folio_try_share_anon_rmap_ptes(m, folio, page, nr)) {
 		if (!bug(m, BUG_put_swap_forgotten))
-			folio_put_swap(m, folio, page, nr);
+			put_swap(m, folio, page, nr);
 		return false;
 	}
 	mm_prepare_for_swap_entries(m, mm);
@@ -243,6 +250,14 @@ __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio 
 	return true;
 }
 
+/* mm/rmap.c:ttu_anon_swapbacked_folio */
+__mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio *folio, u32 mm,
+					  u32 page, u32 pte, pte_t pteval, u32 nr)
+{
+	enter(m, EV_ttu_anon_swapbacked_folio, page, nr);
+	return swap_out_ptes(m, folio, mm, page, pte, pteval, nr);
+}
+
 /* mm/mprotect.c:page_anon_exclusive_batch */
 static u32 page_anon_exclusive_batch(const struct machine *m, u32 page, u32 max)
 {
@@ -255,6 +270,12 @@ static u32 page_anon_exclusive_batch(const struct machine *m, u32 page, u32 max)
 	return nr;
 }
 
+/* Else something is wrong with the folio. */
+static bool flags_agree(const struct folio *folio)
+{
+	return folio_flag(folio, PG_swapbacked) == folio_flag(folio, PG_swapcache);
+}
+
 /*
  * mm/rmap.c:ttu_anon_folio, for nr pages that agree in AnonExclusive. False: nothing has
  * changed, the caller restores the PTEs.
@@ -263,15 +284,22 @@ __mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio, con
 			       u32 page, u32 pte, pte_t pteval, u32 nr)
 {
 	enter(m, EV_ttu_anon_folio, page, nr);
-	if (folio_flag(folio, PG_swapbacked) != folio_flag(folio, PG_swapcache))
-		return false;
-	return ttu_anon_swapbacked_folio(m, folio, vma->mm, page, pte, pteval, nr);
+	return flags_agree(folio) &&
+	       ttu_anon_swapbacked_folio(m, folio, vma->mm, page, pte, pteval, nr);
+}
+
+/* Up to 6.16 all of it stands in try_to_unmap_one(). */
+static bool convert_ptes(struct machine *m, const struct folio *folio, const struct vma *vma,
+			 u32 page, u32 pte, pte_t pteval, u32 nr)
+{
+	if (m->kernel->unmap == UNMAP_TTU)
+		return ttu_anon_folio(m, folio, vma, page, pte, pteval, nr);
+	return flags_agree(folio) && swap_out_ptes(m, folio, vma->mm, page, pte, pteval, nr);
 }
 
 /* The end of a turn: the mappings are gone, so are their counts and references. */
 static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
-	put(m, &m->task->run.done, m->task->run.done + nr);
 	folio_remove_rmap_ptes(m, folio, page, nr);
 	folio_put_refs(m, folio, page, nr);
 }
@@ -290,22 +318,22 @@ static u32 unmap_sub_batches(struct machine *m, const struct folio *folio, const
 		len = page_anon_exclusive_batch(m, page + done, nr - done);
 		if (nr > 1)
 			step(m, EV_anon_exclusive_batch, page + done, len);
-		if (!ttu_anon_folio(m, folio, vma, page + done, pte + done,
-				    m->arch->pte->advance_pfn(pteval, done), len))
+		if (!convert_ptes(m, folio, vma, page + done, pte + done,
+				  m->arch->pte->advance_pfn(pteval, done), len))
 			break;
-		if (!bug(m, BUG_accounting_after_run))
-			finish_folio_unmap(m, folio, page + done, len);
+		finish_folio_unmap(m, folio, page + done, len);
 	}
-	if (bug(m, BUG_accounting_after_run) && done == nr)
-		finish_folio_unmap(m, folio, page, nr);
 	return done;
 }
 
 /* All but the first done PTEs of the run could not be unmapped: they get their old value back. */
-static void restore_run(struct machine *m, u32 page, pte_t pteval, u32 done, u32 nr)
+static void restore_run(struct machine *m, const struct folio *folio, u32 page, pte_t pteval,
+			u32 done, u32 nr)
 {
-	if (bug(m, BUG_abort_without_restore))
+	if (m->kernel->flag_mismatch == MISMATCH_LOST && !flags_agree(folio)) {
+		step(m, EV_unmap_lost, page + done, nr - done);
 		return;
+	}
 	if (bug(m, BUG_restore_from_head))
 		done = 0;
 	m->arch->set_ptes(m, m->task->walk_pte + done, m->arch->pte->advance_pfn(pteval, done),
@@ -313,45 +341,21 @@ static void restore_run(struct machine *m, u32 page, pte_t pteval, u32 done, u32
 	step(m, EV_unmap_restored, page + done, nr - done);
 }
 
-static void set_bit(struct machine *m, const u32 *map, u32 i, bool on)
-{
-	put(m, &map[i / 32], (map[i / 32] & ~(1u << i % 32)) | (u32)on << i % 32);
-}
-
-/* What the run in hand is, for the invariants to compare with. */
-static void note_run(struct machine *m, const struct folio *folio, u32 nr)
-{
-	const struct pte_ops *ops = m->arch->pte;
-	const struct run_before *run = &m->task->run;
-
-	put(m, &run->pte, m->task->walk_pte);
-	put(m, &run->nr, nr);
-	put(m, &run->pins, folio->pincount);
-	put(m, &run->done, 0);
-	for (u32 i = 0; i < nr; i++) {
-		pte_t pte = m->pte[run->pte + i];
-
-		set_bit(m, run->write, i, ops->write(pte));
-		set_bit(m, run->soft_dirty, i, ops->has_soft_dirty && ops->soft_dirty(pte));
-		set_bit(m, run->uffd, i, ops->uffd(pte));
-	}
-}
-
 /* Clear the run and see that no CPU keeps using it: at once, or noted for later. */
 static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const struct vma *vma,
-			     pte_t pteval, u32 flags, u32 nr)
+			     u32 flags, u32 nr)
 {
 	u64 address = m->task->walk_address, end = address + nr * PAGE_SIZE;
 	bool defer = should_defer_flush(m, vma->mm, flags);
-	bool early = defer && bug(m, BUG_pending_before_clear);
+	pte_t pteval;
 
-	if (early)
+	if (m->kernel->unmap == UNMAP_PTE && !defer)
+		pteval = ptep_clear_flush(m, vma, address, m->task->walk_pte);
+	else
+		pteval = m->arch->get_and_clear_ptes(m, m->task->walk_pte, nr);
+	if (defer)
 		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, end);
-	note_run(m, folio, nr);
-	pteval = m->arch->get_and_clear_ptes(m, m->task->walk_pte, nr);
-	if (defer && !early)
-		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, end);
-	else if (!defer)
+	else if (m->kernel->unmap != UNMAP_PTE)
 		m->arch->flush_tlb_range(m, vma_idx(m, vma), address, end);
 	if (m->arch->pte->dirty(pteval))
 		folio_mark_dirty(m, folio);
@@ -396,6 +400,15 @@ bool mlock_missed_folio(struct machine *m, const struct folio *folio, u32 seen)
 	return true;
 }
 
+/* Up to 6.16 a folio that was missed is marked if it is small; the walk ends in any case. */
+static bool walk_ends_at_mlock(struct machine *m, const struct folio *folio, u32 seen)
+{
+	if (m->kernel->mlock_missed == MLOCK_WHOLE || !folio_test_large(folio))
+		return mlock_missed_folio(m, folio, seen);
+	step(m, EV_vma_locked, m->task->page, seen);
+	return true;
+}
+
 /* mm/rmap.c:try_to_unmap_one */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 				 const struct vma *vma, void *arg)
@@ -410,31 +423,29 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 	page_vma_mapped_walk_start(m, &pvmw, flags & TTU_SYNC ? PVMW_SYNC : 0);
 	while (page_vma_mapped_walk(m, &pvmw)) {
 		if (vma->flags & VM_LOCKED) {
-			if (!mlock_missed_folio(m, folio, ++locked))
+			if (!walk_ends_at_mlock(m, folio, ++locked))
 				continue;
 			page_vma_mapped_walk_done(m);
 			break;
 		}
 		pteval = m->arch->ptep_get(m, task->walk_pte);
 		page = folio->page + (u32)(m->arch->pte->pfn(pteval) - folio->pfn);
-		if (bug(m, BUG_pin_check_early) && folio_maybe_dma_pinned(m, folio, page)) {
-			page_vma_mapped_walk_done(m);
-			return false;
-		}
-		nr_pages = folio_unmap_pte_batch(m, folio, &pvmw, pteval);
+		nr_pages = m->kernel->unmap == UNMAP_PTE ?
+				   1 :
+				   folio_unmap_pte_batch(m, folio, &pvmw, pteval);
 		put(m, &task->nr_pages, nr_pages);
 		step(m, EV_unmap_batch, page, nr_pages);
 
-		pteval = clear_and_flush(m, folio, vma, pteval, flags, nr_pages);
+		pteval = clear_and_flush(m, folio, vma, flags, nr_pages);
 		cond_install_uffd_wp_ptes(m);
 		update_hiwater_rss(m, vma->mm);
 		done = unmap_sub_batches(m, folio, vma, page, pteval, nr_pages);
 		if (done < nr_pages) {
-			restore_run(m, page, pteval, done, nr_pages);
+			restore_run(m, folio, page, pteval, done, nr_pages);
 			page_vma_mapped_walk_done(m);
 			return false;
 		}
-		if (nr_pages == folio_nr_pages(folio)) {
+		if (m->kernel->unmap != UNMAP_PTE && nr_pages == folio_nr_pages(folio)) {
 			page_vma_mapped_walk_done(m);
 			break;
 		}

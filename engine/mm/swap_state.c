@@ -89,3 +89,38 @@ __mirrored void swap_cache_del_folio(struct machine *m, const struct folio *foli
 	folio_ref_sub(m, folio, folio_nr_pages(folio));
 	step(m, EV_swap_cache_refs_dropped, folio->page, folio_nr_pages(folio));
 }
+
+void swap_cache_lock(struct machine *m, u32 slot)
+{
+	if (m->kernel->swap_slots == SLOTS_TABLE)
+		swap_cluster_lock(m, slot);
+	else
+		step(m, EV_swap_tree_locked, NONE, 0);
+}
+
+void swap_cache_unlock(struct machine *m, u32 slot)
+{
+	if (m->kernel->swap_slots == SLOTS_TABLE)
+		swap_cluster_unlock(m, swap_cluster(m, slot));
+	else
+		step(m, EV_swap_tree_unlocked, NONE, 0);
+}
+
+/* Up to 6.16 the new folio is stored in the tree, by no function of its own. */
+void swap_cache_replace(struct machine *m, const struct folio *new_folio)
+{
+	if (m->kernel->swap_slots == SLOTS_TABLE) {
+		__swap_cache_replace_folio(m, new_folio);
+		return;
+	}
+	put(m, &m->slot[new_folio->swap].folio, folio_idx(m, new_folio));
+	step(m, EV_swap_tree_added, new_folio->page, new_folio->swap);
+}
+
+void swap_cache_forget(struct machine *m, const struct folio *folio)
+{
+	if (m->kernel->swap_slots == SLOTS_TABLE)
+		__swap_cache_del_folio(m, folio);
+	else
+		__delete_from_swap_cache(m, folio);
+}

@@ -18,12 +18,17 @@ static const struct swap_device *swap_info(const struct machine *m, u32 slot)
 	return m->device + slot_device(m->s, slot);
 }
 
-/* mm/swap.h:swap_cluster_lock */
-const struct cluster *swap_cluster_lock(struct machine *m, u32 slot)
+const struct cluster *swap_cluster(const struct machine *m, u32 slot)
 {
 	const struct swap_device *si = swap_info(m, slot);
-	const struct cluster *ci =
-		m->cluster + si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
+
+	return m->cluster + si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
+}
+
+/* mm/swap.h:swap_cluster_lock; lock_cluster() up to 6.16 */
+const struct cluster *swap_cluster_lock(struct machine *m, u32 slot)
+{
+	const struct cluster *ci = swap_cluster(m, slot);
 
 	put(m, &ci->locked, 1);
 	step(m, EV_swap_cluster_locked, NONE, (u32)(ci - m->cluster));
@@ -59,23 +64,31 @@ static void __swap_cluster_alloc_entries(struct machine *m, const struct swap_de
 	step(m, EV_swap_slots_allocated, folio->page, nr_pages);
 }
 
-/* mm/swapfile.c:alloc_swap_scan_cluster. The cluster is locked; it is unlocked on return. */
-__mirrored bool alloc_swap_scan_cluster(struct machine *m, const struct swap_device *si, u32 offset,
-					const struct folio *folio)
+static void alloc_entries(struct machine *m, const struct swap_device *si, const struct cluster *ci,
+			  const struct folio *folio, u32 slot)
 {
-	u32 nr_pages = folio_nr_pages(folio), next = 0;
+	if (m->kernel->swap_slots == SLOTS_TABLE)
+		__swap_cluster_alloc_entries(m, si, ci, folio, slot);
+	else
+		cluster_alloc_range(m, si, ci, folio, slot);
+}
+
+/* mm/swapfile.c:alloc_swap_scan_cluster. The cluster is locked; it is unlocked on return. */
+__mirrored u32 alloc_swap_scan_cluster(struct machine *m, const struct swap_device *si, u32 offset,
+				       const struct folio *folio)
+{
+	u32 nr_pages = folio_nr_pages(folio), next = 0, found = NONE;
 	u32 end = offset / SWAPFILE_CLUSTER * SWAPFILE_CLUSTER + SWAPFILE_CLUSTER;
 	const struct cluster *ci = m->cluster + si->first_cluster + offset / SWAPFILE_CLUSTER;
-	bool found = false;
 
 	enter(m, EV_alloc_swap_scan_cluster, folio->page, nr_pages);
 	for (; ci->count + nr_pages <= SWAPFILE_CLUSTER && offset + nr_pages <= end;
 	     offset += nr_pages) {
 		if (!cluster_scan_range(m, si->first_slot + offset, nr_pages))
 			continue;
-		step(m, EV_swap_slots_found, folio->page, si->first_slot + offset);
-		__swap_cluster_alloc_entries(m, si, ci, folio, si->first_slot + offset);
-		found = true;
+		found = si->first_slot + offset;
+		step(m, EV_swap_slots_found, folio->page, found);
+		alloc_entries(m, si, ci, folio, found);
 		offset += nr_pages;
 		if (ci->count < SWAPFILE_CLUSTER && offset + nr_pages <= end)
 			next = offset;
@@ -92,34 +105,42 @@ static bool cluster_is_usable(const struct cluster *ci, u32 order)
 	return ci->count == 0 || ci->order == order;
 }
 
-/* mm/swapfile.c:swap_alloc_fast: go on where this CPU left off for this order */
-static bool swap_alloc_fast(struct machine *m, const struct folio *folio)
+/* Go on where this CPU left off for this order. */
+static u32 alloc_swap_next(struct machine *m, const struct swap_device *si,
+			   const struct folio *folio)
 {
-	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++) {
-		const struct swap_device *si = m->device + i;
-		u32 offset = si->next[folio->order];
-		const struct cluster *ci;
+	u32 offset = si->next[folio->order];
+	const struct cluster *ci = swap_cluster_lock(m, si->first_slot + offset);
 
-		if (!offset)
-			continue;
-		ci = swap_cluster_lock(m, si->first_slot + offset);
-		if (cluster_is_usable(ci, folio->order))
-			return alloc_swap_scan_cluster(m, si, offset, folio);
-		swap_cluster_unlock(m, ci);
-		return false;
-	}
-	return false;
+	if (cluster_is_usable(ci, folio->order))
+		return alloc_swap_scan_cluster(m, si, offset, folio);
+	swap_cluster_unlock(m, ci);
+	return NONE;
+}
+
+/* mm/swapfile.c:swap_alloc_fast */
+static u32 swap_alloc_fast(struct machine *m, const struct folio *folio)
+{
+	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++)
+		if (m->device[i].next[folio->order])
+			return alloc_swap_next(m, m->device + i, folio);
+	return NONE;
 }
 
 /* mm/swapfile.c:cluster_alloc_swap_entry: a cluster of this order with room, or a free one */
-__mirrored bool cluster_alloc_swap_entry(struct machine *m, const struct swap_device *si,
-					 const struct folio *folio)
+__mirrored u32 cluster_alloc_swap_entry(struct machine *m, const struct swap_device *si,
+					const struct folio *folio)
 {
+	bool free_first = m->kernel->cluster_order == CLUSTER_FREE_FIRST;
+	u32 slot = NONE;
+
 	enter(m, EV_cluster_alloc_swap_entry, folio->page, 0);
-	for (int want_free = 0; want_free < 2; want_free++) {
-		for (u32 i = 0; i < si->nr_clusters; i++) {
+	if (m->kernel->swap_alloc == ALLOC_SLOT_CACHE && si->next[folio->order])
+		slot = alloc_swap_next(m, si, folio);
+	for (int pass = 0; pass < 2 && slot == NONE; pass++) {
+		for (u32 i = 0; i < si->nr_clusters && slot == NONE; i++) {
 			const struct cluster *ci = m->cluster + si->first_cluster + i;
-			bool is_free = ci->count == 0;
+			bool is_free = ci->count == 0, want_free = pass ? !free_first : free_first;
 
 			if (is_free != want_free || (!is_free && ci->order != folio->order) ||
 			    ci->count == SWAPFILE_CLUSTER)
@@ -127,24 +148,35 @@ __mirrored bool cluster_alloc_swap_entry(struct machine *m, const struct swap_de
 			swap_cluster_lock(m, si->first_slot + i * SWAPFILE_CLUSTER);
 			if (is_free)
 				step(m, EV_swap_cluster_taken, folio->page, i);
-			if (alloc_swap_scan_cluster(m, si, i * SWAPFILE_CLUSTER, folio))
-				return true;
+			slot = alloc_swap_scan_cluster(m, si, i * SWAPFILE_CLUSTER, folio);
 		}
 	}
-	return false;
+	return slot;
 }
 
-/* mm/swapfile.c:folio_alloc_swap */
-__mirrored bool folio_alloc_swap(struct machine *m, const struct folio *folio)
+static u32 swap_alloc_from_clusters(struct machine *m, const struct folio *folio)
 {
+	u32 slot = swap_alloc_fast(m, folio);
+
+	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE] && slot == NONE; i++)
+		slot = cluster_alloc_swap_entry(m, m->device + i, folio);
+	return slot;
+}
+
+/* mm/swapfile.c:folio_alloc_swap; up to 6.12 its caller adds the folio to the swap cache */
+__mirrored u32 folio_alloc_swap(struct machine *m, const struct folio *folio)
+{
+	u32 slot;
+
 	enter(m, EV_folio_alloc_swap, folio->page, folio_nr_pages(folio));
-	if (swap_alloc_fast(m, folio))
-		return true;
-	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++)
-		if (cluster_alloc_swap_entry(m, m->device + i, folio))
-			return true;
-	step(m, EV_swap_alloc_failed, folio->page, folio_nr_pages(folio));
-	return false;
+	slot = m->kernel->swap_alloc == ALLOC_CLUSTER ? swap_alloc_from_clusters(m, folio) :
+							swap_alloc_cached(m, folio);
+	if (slot == NONE)
+		step(m, EV_swap_alloc_failed, folio->page, folio_nr_pages(folio));
+	else if (m->kernel->swap_slots == SLOTS_MAP &&
+		 m->kernel->swap_names == SWAP_FOLIO_ALLOC)
+		add_to_swap_cache(m, folio, slot);
+	return slot;
 }
 
 /* mm/swapfile.c:__swap_cluster_dup_entry. The extend table holds counts from 15 on. */
@@ -229,8 +261,7 @@ __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32
 void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr)
 {
 	const struct swap_device *si = swap_info(m, slot);
-	const struct cluster *ci =
-		m->cluster + si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
+	const struct cluster *ci = swap_cluster(m, slot);
 
 	for (u32 i = slot; i < slot + nr; i++) {
 		put(m, &m->slot[i].kind, SLOT_FREE);
@@ -262,7 +293,10 @@ __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio)
 		step(m, EV_swap_still_used, folio->page, 0);
 		return false;
 	}
-	swap_cache_del_folio(m, folio);
+	if (m->kernel->swap_slots == SLOTS_TABLE)
+		swap_cache_del_folio(m, folio);
+	else
+		delete_from_swap_cache(m, folio);
 	folio_set_flag(m, folio, PG_dirty);
 	step(m, EV_folio_dirty_set, folio->page, 0);
 	return true;

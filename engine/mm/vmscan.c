@@ -69,7 +69,10 @@ __mirrored enum pageout pageout(struct machine *m, const struct folio *folio)
 		return PAGE_CLEAN;
 	folio_set_flag(m, folio, PG_reclaim);
 	step(m, EV_folio_reclaim_set, folio->page, 0);
-	swap_writeout(m, folio);
+	if (m->kernel->swap_names == SWAP_ADD_TO_SWAP)
+		swap_writepage(m, folio);
+	else
+		swap_writeout(m, folio);
 	if (!folio_flag(folio, PG_writeback) && folio_flag(folio, PG_reclaim)) {
 		folio_clear_flag(m, folio, PG_reclaim);
 		step(m, EV_folio_reclaim_cleared, folio->page, 0);
@@ -80,35 +83,29 @@ __mirrored enum pageout pageout(struct machine *m, const struct folio *folio)
 /* mm/vmscan.c:__remove_mapping, folios in the swap cache. Refcount first, dirty second. */
 __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
 {
-	u32 expected = 1 + folio_nr_pages(folio);
-	bool early = bug(m, BUG_dirty_before_refcount), dirty = false;
-	const struct cluster *ci;
+	u32 expected = 1 + folio_nr_pages(folio), slot = folio->swap;
 
 	enter(m, EV___remove_mapping, folio->page, 0);
-	ci = swap_cluster_lock(m, folio->swap);
-	if (early) {
-		dirty = folio_flag(folio, PG_dirty);
-		step(m, EV_folio_dirty_read, folio->page, dirty);
-	}
+	swap_cache_lock(m, slot);
 	if (folio->refcount != expected) {
 		step(m, EV_folio_ref_freeze_failed, folio->page, expected);
-		swap_cluster_unlock(m, ci);
+		swap_cache_unlock(m, slot);
 		return false;
 	}
 	put(m, &folio->refcount, 0);
 	count(m, COUNT_ref_op, 1);
 	step(m, EV_folio_ref_frozen, folio->page, expected);
-	if (!early)
-		dirty = folio_flag(folio, PG_dirty);
-	if (dirty) {
+	if (folio_flag(folio, PG_dirty)) {
 		put(m, &folio->refcount, expected);
 		step(m, EV_folio_dirtied_meanwhile, folio->page, expected);
-		swap_cluster_unlock(m, ci);
+		swap_cache_unlock(m, slot);
 		return false;
 	}
 	folio_clear_flag(m, folio, PG_isolated);
-	__swap_cache_del_folio(m, folio);
-	swap_cluster_unlock(m, ci);
+	swap_cache_forget(m, folio);
+	swap_cache_unlock(m, slot);
+	if (m->kernel->swap_slots == SLOTS_MAP)
+		put_swap_folio(m, folio, slot);
 	return true;
 }
 
@@ -144,6 +141,28 @@ static enum label check_references(struct machine *m, const struct folio *folio)
 	return labels[folio_check_references(m, folio)];
 }
 
+/* References beside its mappings and reclaim's own: it could not be split, nor swapped out. */
+static bool has_extra_refs(struct machine *m, const struct folio *folio)
+{
+	if (m->kernel->swap_slots == SLOTS_MAP)
+		return !can_split_folio(m, folio);
+	if (folio_expected_ref_count(folio) == folio->refcount - 1)
+		return false;
+	step(m, EV_folio_refs_extra, folio->page, folio->refcount);
+	return true;
+}
+
+static bool swap_add(struct machine *m, const struct folio *folio)
+{
+	if (m->kernel->swap_names == SWAP_ADD_TO_SWAP)
+		return add_to_swap(m, folio);
+	if (folio_alloc_swap(m, folio) == NONE)
+		return false;
+	/* A PTE may be clean while the content exists nowhere else. */
+	folio_mark_dirty(m, folio);
+	return true;
+}
+
 /* An anonymous folio that is not in the swap cache yet gets its slots, or is split for it. */
 static enum label alloc_slots(struct machine *m, const struct folio *folio, enum folio_list list)
 {
@@ -153,26 +172,18 @@ static enum label alloc_slots(struct machine *m, const struct folio *folio, enum
 	if (folio_maybe_dma_pinned(m, folio, folio->page))
 		return KEEP_LOCKED;
 	if (folio_test_large(folio)) {
-		if (folio_expected_ref_count(folio) != folio->refcount - 1) {
-			step(m, EV_folio_refs_extra, folio->page, folio->refcount);
+		if (has_extra_refs(m, folio))
 			return ACTIVATE_LOCKED;
-		}
 		if (folio_flag(folio, PG_deferred_list) && folio_flag(folio, PG_partially_mapped) &&
 		    !split_folio_to_list(m, folio, list))
 			return ACTIVATE_LOCKED;
 	}
-	if (bug(m, BUG_slots_forgotten))
+	if (swap_add(m, folio))
 		return GO_ON;
-	if (!folio_alloc_swap(m, folio)) {
-		if (!folio_test_large(folio) || !split_folio_to_list(m, folio, list))
-			return ACTIVATE_LOCKED;
-		count(m, COUNT_swpout_fallback, 1);
-		if (!folio_alloc_swap(m, folio))
-			return ACTIVATE_LOCKED;
-	}
-	/* A PTE may be clean while the content exists nowhere else. */
-	folio_mark_dirty(m, folio);
-	return GO_ON;
+	if (!folio_test_large(folio) || !split_folio_to_list(m, folio, list))
+		return ACTIVATE_LOCKED;
+	count(m, COUNT_swpout_fallback, 1);
+	return swap_add(m, folio) ? GO_ON : ACTIVATE_LOCKED;
 }
 
 static enum label unmap(struct machine *m, const struct folio *folio)

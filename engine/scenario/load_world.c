@@ -107,9 +107,6 @@ static bool read_kernel(struct reader *r, u32 node, void *target)
 	if (!is_string(r->doc, node))
 		return read_fail(r, node, "expected the name of a kernel");
 	lane->kernel = kernel_find(r->doc->nodes[node].string);
-	if (lane->kernel && lane->kernel->decode_only)
-		return read_fail(r, node, "expected a kernel that can run; %s is known to `pte` "
-				 "only", lane->kernel->name);
 	return lane->kernel ||
 	       unknown_word(r, node, "a kernel", &kernels[0].name, sizeof(kernels[0]), nr_kernels);
 }

@@ -22,6 +22,7 @@
 struct builder {
 	const struct scenario *s;
 	const struct arch *arch;
+	const struct kernel *kernel;
 	struct mm_state *state;
 	struct vma *vmas; /* before they are in the block */
 	u32 nr_vmas;
@@ -184,6 +185,8 @@ static void set_shape(const struct builder *b, struct mm_state *shape)
 	shape->nr[ARRAY_TABLE] = b->nr_tables;
 	shape->nr[ARRAY_PTE] = b->nr_tables * PTRS_PER_PTE;
 	shape->nr[ARRAY_DEVICE] = s->nr_devices;
+	if (b->kernel->swap_alloc == ALLOC_SLOT_CACHE)
+		shape->nr[ARRAY_SLOT_CACHE] = s->cpus;
 	shape->nr[ARRAY_TLB] = s->cpus * s->tlb_entries;
 	for (u32 i = 0; i < s->nr_folios; i++) {
 		shape->nr_placed += s->folios[i].count;
@@ -625,7 +628,7 @@ static bool fill(struct builder *b, struct error *err)
 bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m,
 		 u32 **words, struct error *err)
 {
-	struct builder b = { .s = s, .arch = arch_find(lane->arch) };
+	struct builder b = { .s = s, .arch = arch_find(lane->arch), .kernel = lane->kernel };
 	struct mm_state shape;
 	bool ok;
 

@@ -29,9 +29,6 @@ static const struct word_field task_fields[] = {
 	FIELD(task, ubc_unmapped_pages, NUMBER), FIELD(task, walk_vma, INDEX),
 	FIELD(task, walk_pte, PTE), FIELD(task, walk_flags, HEX), FIELD(task, phase, TASK_PHASE),
 	FIELD(task, folio, FOLIO), FIELD(task, page, PAGE), FIELD(task, nr_pages, NUMBER),
-	FIELD(task, run.pte, PTE), FIELD(task, run.nr, NUMBER), FIELD(task, run.pins, NUMBER),
-	FIELD(task, run.done, NUMBER), FIELDS(task, run.write, 16, HEX),
-	FIELDS(task, run.soft_dirty, 16, HEX), FIELDS(task, run.uffd, 16, HEX),
 };
 static const struct word_field mm_fields[] = {
 	FIELD(mm, cpumask, HEX), FIELD(mm, tlb_gen, NUMBER), FIELD(mm, anonpages, NUMBER),
@@ -75,6 +72,11 @@ static const struct word_field slot_fields[] = {
 	FIELD(slot, folio, FOLIO), FIELD(slot, kind, SLOT_KIND), FIELD(slot, count, NUMBER),
 	FIELD(slot, others, NUMBER), FIELD(slot, zero, NUMBER),
 };
+static const struct word_field slot_cache_fields[] = {
+	FIELD(slot_cache, cur, NUMBER), FIELD(slot_cache, nr, NUMBER),
+	FIELD(slot_cache, n_ret, NUMBER), FIELDS(slot_cache, slots, 64, SLOT),
+	FIELDS(slot_cache, slots_ret, 64, SLOT),
+};
 static const struct word_field tlb_fields[] = {
 	FIELD(tlb_entry, va, HEX), FIELD(tlb_entry, mm, MM), FIELD(tlb_entry, pfn, HEX),
 	FIELD(tlb_entry, span, NUMBER), FIELD(tlb_entry, flags, TLB_FLAGS),
@@ -85,6 +87,7 @@ static const struct word_field list_fields[] = {
 };
 static const struct word_field state_fields[] = {
 	FIELD(mm_state, cpu, NUMBER), FIELD(mm_state, op, NUMBER),
+	FIELD(mm_state, slot_cache_active, NUMBER),
 };
 
 struct word_fields {
@@ -108,6 +111,7 @@ static const struct word_fields array_fields[NR_ARRAYS] = {
 	[ARRAY_DEVICE] = FIELDS_OF(device_fields, struct swap_device, "device "),
 	[ARRAY_CLUSTER] = FIELDS_OF(cluster_fields, struct cluster, "cluster "),
 	[ARRAY_SLOT] = FIELDS_OF(slot_fields, struct slot, "slot "),
+	[ARRAY_SLOT_CACHE] = FIELDS_OF(slot_cache_fields, struct slot_cache, "slot_cache"),
 	[ARRAY_TLB] = FIELDS_OF(tlb_fields, struct tlb_entry, "tlb "),
 };
 
@@ -172,6 +176,7 @@ static void element_text(const struct mm_state *s, const struct names *names,
 	switch (array) {
 	case ARRAY_CPU:
 	case ARRAY_TASK:
+	case ARRAY_SLOT_CACHE:
 		snprintf(buf, size, "%" PRIu32, i);
 		break;
 	case ARRAY_MM:

@@ -30,25 +30,8 @@ static void tlbi_sync(struct machine *m)
 	dsb_ish(m);
 }
 
-static void tlbi(struct machine *m, u32 mm, u64 addr, u64 end, bool local)
-{
-	if (local)
-		tlb_drop_range(m, m->s->cpu, mm, addr, end);
-	else
-		tlb_invalidate_range(m, mm, addr, end);
-}
-
-static void step_tlbi(struct machine *m, bool local, enum event event, u32 page, u32 pages)
-{
-	enum counter counter = event == EV_tlbi_page ? COUNT_tlbi_page : COUNT_tlbi_range;
-
-	count(m, local ? COUNT_tlbi_local : counter, 1);
-	step(m, local ? EV_tlbi_local : event, page, pages);
-}
-
 /* __flush_tlb_range_op(): ranges from the largest scale down, a last odd page alone. */
-static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 stride, bool local,
-			   u32 page)
+static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 stride, u32 page)
 {
 	u32 scale = 3;
 
@@ -57,12 +40,14 @@ static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 str
 		u32 pages = (u32)(stride >> PAGE_SHIFT), num;
 
 		if (!cpu_has(m, FEATURE_tlbi_range) || left == 1) {
-			tlbi(m, mm, addr, addr + PAGE_SIZE, local);
-			step_tlbi(m, local, EV_tlbi_page, page, pages);
+			tlb_invalidate_range(m, mm, addr, addr + PAGE_SIZE);
+			count(m, COUNT_tlbi_page, 1);
+			step(m, EV_tlbi_page, page, pages);
 		} else if (tlbi_range_step(left, scale--, &num)) {
 			pages = tlbi_range_pages(num, scale + 1);
-			tlbi(m, mm, addr, addr + pages * PAGE_SIZE, local);
-			step_tlbi(m, local, EV_tlbi_range, page, pages);
+			tlb_invalidate_range(m, mm, addr, addr + pages * PAGE_SIZE);
+			count(m, COUNT_tlbi_range, 1);
+			step(m, EV_tlbi_range, page, pages);
 		} else {
 			continue;
 		}
@@ -86,14 +71,8 @@ void __flush_tlb_range(struct machine *m, u32 mm, u64 start, u64 end, u64 stride
 		arm64_flush_tlb_mm(m, mm);
 		return;
 	}
-	if (flags & TLBF_NOBROADCAST) {
-		step(m, EV_dsb_nshst, NONE, 0);
-		flush_range_op(m, mm, start, end, stride, true, page);
-		step(m, EV_dsb_nsh, NONE, 0);
-		return;
-	}
 	arm64_dsb_ishst(m);
-	flush_range_op(m, mm, start, end, stride, false, page);
+	flush_range_op(m, mm, start, end, stride, page);
 	if (!(flags & TLBF_NOSYNC))
 		tlbi_sync(m);
 }
@@ -105,6 +84,12 @@ void arm64_flush_tlb_mm(struct machine *m, u32 mm)
 	count(m, COUNT_tlbi_asid, 1);
 	step(m, EV_tlbi_asid, NONE, mm);
 	tlbi_sync(m);
+}
+
+void arm64_flush_tlb_page(struct machine *m, u32 vma, u64 va)
+{
+	__flush_tlb_range(m, m->vma[vma].mm, va, va + PAGE_SIZE, PAGE_SIZE, TLBF_NOWALKCACHE,
+			  m->task->page);
 }
 
 void arm64_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end)

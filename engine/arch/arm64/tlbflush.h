@@ -16,7 +16,6 @@ enum tlbf {
 	TLBF_NONE = 0,
 	TLBF_NOWALKCACHE = 1,	/* leaf entries only: VALE1IS instead of VAE1IS */
 	TLBF_NOSYNC = 2,	/* no DSB ISH at the end */
-	TLBF_NOBROADCAST = 4,	/* on this CPU alone: VALE1 between DSB NSHST and DSB NSH */
 };
 
 /* stride: PAGE_SIZE or PMD_SIZE. page: the first page of the range for those who watch, in
@@ -29,6 +28,7 @@ void arm64_dsb_ishst(struct machine *m);
 bool arm64_tlbbatch_should_defer(const struct machine *m, u32 mm);
 void arm64_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end);
 void arm64_tlbbatch_flush(struct machine *m);
+void arm64_flush_tlb_page(struct machine *m, u32 vma, u64 va);
 void arm64_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void arm64_flush_pmd_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void arm64_flush_tlb_mm(struct machine *m, u32 mm);

@@ -241,6 +241,11 @@ __mirrored void arch_tlbbatch_flush(struct machine *m)
 	count(m, COUNT_tlb_flush, 1);
 }
 
+void x86_flush_tlb_page(struct machine *m, u32 vma, u64 va)
+{
+	flush_tlb_mm_range(m, m->vma[vma].mm, va, va + PAGE_SIZE, false);
+}
+
 void x86_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end)
 {
 	flush_tlb_mm_range(m, m->vma[vma].mm, start, end, true);

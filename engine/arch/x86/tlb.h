@@ -29,6 +29,7 @@ struct flush_tlb_info {
 
 bool x86_tlbbatch_should_defer(const struct machine *m, u32 mm);
 void x86_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end);
+void x86_flush_tlb_page(struct machine *m, u32 vma, u64 va);
 void x86_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void x86_flush_tlb_mm(struct machine *m, u32 mm);
 
