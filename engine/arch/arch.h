@@ -37,6 +37,8 @@ struct arch {
 	/* The first entry's old value; dirty and young if any of the run was. */
 	pte_t (*get_and_clear_ptes)(struct machine *m, u32 pte, u32 nr);
 	u32 (*pte_batch_hint)(pte_t val, u32 pte);
+	/* A fault makes the entry allow more: true if it did not before. dirty: for a store. */
+	bool (*ptep_set_access_flags)(struct machine *m, u32 pte, pte_t entry, bool dirty);
 	void (*wrprotect_ptes)(struct machine *m, u32 pte, u32 nr);
 	bool (*test_and_clear_young_ptes)(struct machine *m, u32 pte, u32 nr);
 	bool (*clear_flush_young_ptes)(struct machine *m, u32 pte, u32 nr);

@@ -129,12 +129,23 @@ void switch_mm(struct machine *m, u32 mm)
 	step(m, EV_switch_mm, NONE, m->s->cpu);
 }
 
-static bool allowed(const struct leaf *leaf, u64 pfn, const struct tlb_entry *entry)
+static bool translates(const struct leaf *leaf, u64 pfn)
 {
-	u64 val = *leaf->entry;
+	return leaf->ops->accessible(*leaf->entry) &&
+	       leaf->ops->pfn(*leaf->entry) + leaf->behind == pfn;
+}
 
-	return leaf->ops->accessible(val) && leaf->ops->pfn(val) + leaf->behind == pfn &&
-	       (!(entry->flags & TLB_WRITABLE) || leaf->ops->write(val));
+bool tlb_unmapped(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry)
+{
+	u32 pte = va_pte(s, entry->mm, entry->va);
+
+	for (u32 i = 0; pte != NONE && i < entry->span; i++) {
+		struct leaf leaf = leaf_of(s, arch, pte + i);
+
+		if (!translates(&leaf, entry->pfn + i))
+			return true;
+	}
+	return pte == NONE;
 }
 
 bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry)
@@ -142,12 +153,12 @@ bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct t
 	u32 pte = va_pte(s, entry->mm, entry->va);
 	bool dirty = false;
 
-	if (pte == NONE)
+	if (tlb_unmapped(s, arch, entry))
 		return true;
 	for (u32 i = 0; i < entry->span; i++) {
 		struct leaf leaf = leaf_of(s, arch, pte + i);
 
-		if (!allowed(&leaf, entry->pfn + i, entry))
+		if (entry->flags & TLB_WRITABLE && !leaf.ops->write(*leaf.entry))
 			return true;
 		dirty |= leaf.ops->dirty(*leaf.entry);
 	}

@@ -42,7 +42,9 @@ void tlb_drop_all(struct machine *m, u32 cpu);
  */
 void switch_mm(struct machine *m, u32 mm);
 
-/* Does the entry allow more than the page table does, or translate otherwise? */
+/* Does it translate what the page table does not, or not so? */
+bool tlb_unmapped(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry);
+/* The same, or does it allow more than the page table? */
 bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry);
 
 #endif

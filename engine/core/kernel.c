@@ -11,13 +11,17 @@ const struct kernel kernels[] = {
 	  .release = "Linux 7.3.4 + \"Optimize anonymous swapbacked large folio unmapping\" "
 		     "(2026-07-23), reconstructed",
 	  .anon_batch = ANON_RUN, .types = { .max_swapfiles = 24, .nr_device = 3 } },
-	{ .name = "6.16", .release = "Linux 6.16.12", .unmap = UNMAP_RUN,
-	  .flag_mismatch = MISMATCH_LOST, .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP,
+	{ .name = "6.16", .release = "Linux 6.16.12",
+	  .contpte = CONTPTE_FULL_READ, .access_flush = ACCESS_FLUSH_ALL,
+	  .referenced = REFERENCED_PTE, .unmap = UNMAP_RUN, .flag_mismatch = MISMATCH_LOST,
+	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP,
 	  .cluster_order = CLUSTER_FREE_FIRST, .types = { .max_swapfiles = 24, .nr_device = 3 } },
-	{ .name = "6.12", .release = "Linux 6.12.117", .unmap = UNMAP_PTE,
-	  .flag_mismatch = MISMATCH_LOST, .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP,
-	  .swap_alloc = ALLOC_SLOT_CACHE, .cluster_order = CLUSTER_FREE_FIRST,
-	  .swap_names = SWAP_ADD_TO_SWAP, .types = { .max_swapfiles = 23, .nr_device = 4 } },
+	{ .name = "6.12", .release = "Linux 6.12.117",
+	  .contpte = CONTPTE_FULL_READ, .access_flush = ACCESS_FLUSH_ALL,
+	  .referenced = REFERENCED_PTE, .unmap = UNMAP_PTE, .flag_mismatch = MISMATCH_LOST,
+	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP, .swap_alloc = ALLOC_SLOT_CACHE,
+	  .cluster_order = CLUSTER_FREE_FIRST, .swap_names = SWAP_ADD_TO_SWAP,
+	  .types = { .max_swapfiles = 23, .nr_device = 4 } },
 };
 const u32 nr_kernels = NR_OF(kernels);
 

@@ -13,6 +13,19 @@ enum anon_batch {
 	ANON_RUN,		/* the posted series: one run, sub-batches of equal AnonExclusive */
 };
 
+/* arch/arm64/mm/contpte.c */
+enum contpte {
+	CONTPTE_SHORT_READ,	/* a read ends when accessed and dirty are known; young: runs */
+	CONTPTE_FULL_READ,	/* a read gathers all 16 entries; young: one entry or its block */
+	CONTPTE_NONE,		/* there are no blocks */
+};
+
+/* arm64: which CPUs forget a read-only translation after a fault that made it writable */
+enum access_flush { ACCESS_FLUSH_LOCAL, ACCESS_FLUSH_ALL };
+
+/* mm/rmap.c:folio_referenced_one: runs of PTEs, or each on its own */
+enum referenced { REFERENCED_RUN, REFERENCED_PTE };
+
 /* How try_to_unmap_one() treats the PTE that it stands on. */
 enum unmap {
 	UNMAP_TTU,		/* asks folio_unmap_pte_batch(); converts in ttu_anon_folio() */
@@ -55,6 +68,9 @@ struct kernel {
 	const char *release;	/* what it stands for: "Linux 7.3.4" */
 	bool proposed;		/* a posted but unmerged series: say so wherever it shows */
 	enum anon_batch anon_batch;
+	enum contpte contpte;
+	enum access_flush access_flush;
+	enum referenced referenced;
 	enum unmap unmap;
 	enum flag_mismatch flag_mismatch;
 	enum mlock_missed mlock_missed;

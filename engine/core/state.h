@@ -185,6 +185,18 @@ struct list {
 	u32 first, last, nr;
 };
 
+/*
+ * A run of PTEs as it was before unmapping cleared them. The kernel keeps no such record:
+ * it is what the invariants compare with.
+ */
+struct run_before {
+	u32 pte;		/* the first, in pte[] */
+	u32 nr;
+	u32 pins;		/* of the folio */
+	u32 done;		/* whose mappings are removed */
+	u32 write[16], soft_dirty[16], uffd[16];	/* a bit for each PTE */
+};
+
 /* The task that runs on a CPU: what it holds on its stack and in task_struct. */
 struct task {
 	u64 ubc_cpumask;	/* tlb_ubc.arch.cpumask (x86) */
@@ -199,6 +211,7 @@ struct task {
 	u32 folio;		/* being reclaimed */
 	u32 page;		/* being unmapped, in page[] */
 	u32 nr_pages;		/* of the run in hand */
+	struct run_before run;
 };
 
 enum phase {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/tlb.h"
 #include "mm/check.h"
 
 const struct invariant_info invariants[NR_INVARIANTS] = {
@@ -43,16 +44,17 @@ static u32 swap_pte_slot(const struct machine *m, pte_t pte)
 }
 
 /*
- * What the page tables say, counted in one pass: present PTEs of each folio, swap
+ * What the page tables say, counted in one pass: present PTEs of each folio and page, swap
  * PTEs of each slot, both kinds of each mm.
  */
 struct tally {
-	u32 *folio, *slot, *anon, *swap;
+	u32 *folio, *page, *slot, *anon, *swap;
 };
 
 size_t check_scratch_words(const struct mm_state *s)
 {
-	return (size_t)s->nr[ARRAY_FOLIO] + s->nr[ARRAY_SLOT] + 2 * (size_t)s->nr[ARRAY_MM];
+	return (size_t)s->nr[ARRAY_FOLIO] + s->nr[ARRAY_PAGE] + s->nr[ARRAY_SLOT] +
+	       2 * (size_t)s->nr[ARRAY_MM];
 }
 
 static void count_ptes(const struct machine *m, u32 *scratch, struct tally *t)
@@ -61,7 +63,8 @@ static void count_ptes(const struct machine *m, u32 *scratch, struct tally *t)
 
 	memset(scratch, 0, check_scratch_words(m->s) * sizeof(*scratch));
 	t->folio = scratch;
-	t->slot = t->folio + nr_of(m, ARRAY_FOLIO);
+	t->page = t->folio + nr_of(m, ARRAY_FOLIO);
+	t->slot = t->page + nr_of(m, ARRAY_PAGE);
 	t->anon = t->slot + nr_of(m, ARRAY_SLOT);
 	t->swap = t->anon + nr_of(m, ARRAY_MM);
 	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++) {
@@ -71,10 +74,12 @@ static void count_ptes(const struct machine *m, u32 *scratch, struct tally *t)
 		if (ops->none(m->pte[i]))
 			continue;
 		if (ops->present(m->pte[i])) {
-			to = pfn_folio(m->s, ops->pfn(m->pte[i]));
+			to = pfn_page(m->s, ops->pfn(m->pte[i]));
 			t->anon[mm] += !is_zero_pfn(ops->pfn(m->pte[i]));
-			if (to != NONE)
-				t->folio[to]++;
+			if (to != NONE) {
+				t->page[to]++;
+				t->folio[page_folio(m->s, to)]++;
+			}
 			continue;
 		}
 		if (softleaf_migration_pfn(ops, &m->kernel->types, m->pte[i], &pfn)) {
@@ -100,6 +105,15 @@ static bool leaves_swap_cache(const struct folio *folio, u32 held)
 	       folio->refcount == held + folio_nr_pages(folio);
 }
 
+/* Does a slot that somebody will read know the folio no more? */
+static bool forgotten(const struct machine *m, const struct folio *folio)
+{
+	for (u32 i = 0; folio->swap != NONE && i < folio_nr_pages(folio); i++)
+		if (m->slot[folio->swap + i].kind == SLOT_SHADOW && m->slot[folio->swap + i].count)
+			return true;
+	return false;
+}
+
 static bool check_folios(const struct machine *m, const struct tally *t, bool rest,
 			 struct violation *v)
 {
@@ -117,6 +131,8 @@ static bool check_folios(const struct machine *m, const struct tally *t, bool re
 		    (folio->refcount < held ||
 		     (rest && folio->refcount != held && !leaves_swap_cache(folio, held))))
 			FAIL(v, V1, ON_FOLIO, i, folio->refcount, held);
+		if (folio_flag(folio, PG_dirty) && forgotten(m, folio))
+			FAIL(v, V14, ON_FOLIO, i, 1, 0);
 		if (present > folio->mapcount || (rest && present != folio->mapcount))
 			FAIL(v, V2, ON_FOLIO, i, folio->mapcount, present);
 		if (folio->swap != NONE &&
@@ -190,11 +206,23 @@ static bool check_devices(const struct machine *m, struct violation *v)
 	return true;
 }
 
-static bool check_pte_entry(const struct machine *m, u32 i, struct violation *v)
+/* The one entry of its page, swapped or present: nobody else has either. */
+static bool check_exclusive(const struct machine *m, const struct tally *t, u32 i, u32 slot,
+			    u32 page, struct violation *v)
+{
+	u32 entries = t->slot[slot] + m->slot[slot].others + (page == NONE ? 0 : t->page[page]);
+
+	if (m->arch->pte->swp_exclusive(m->pte[i]) && entries != 1)
+		FAIL(v, V9, ON_PTE, i, entries, 1);
+	return true;
+}
+
+static bool check_pte_entry(const struct machine *m, const struct tally *t, u32 i,
+			    struct violation *v)
 {
 	const struct pte_ops *ops = m->arch->pte;
 	pte_t pte = m->pte[i];
-	u32 folio, page, slot;
+	u32 folio, page = NONE, slot;
 
 	if (ops->present(pte)) {
 		folio = pfn_folio(m->s, ops->pfn(pte));
@@ -220,7 +248,7 @@ static bool check_pte_entry(const struct machine *m, u32 i, struct violation *v)
 		if (m->page[page].anon_exclusive)
 			FAIL(v, V9, ON_PAGE, page, 1, 0);
 	}
-	return true;
+	return check_exclusive(m, t, i, slot, page, v);
 }
 
 /* V17 for one aligned block of 16 entries */
@@ -246,10 +274,11 @@ static bool check_block(const struct machine *m, u32 first, bool rest, struct vi
 	return true;
 }
 
-static bool check_page_tables(const struct machine *m, bool rest, struct violation *v)
+static bool check_page_tables(const struct machine *m, const struct tally *t, bool rest,
+			      struct violation *v)
 {
 	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++) {
-		if (!m->arch->pte->none(m->pte[i]) && !check_pte_entry(m, i, v))
+		if (!m->arch->pte->none(m->pte[i]) && !check_pte_entry(m, t, i, v))
 			return false;
 		if (m->arch->pte->has_cont && i % 16 == 0 && !check_block(m, i, rest, v))
 			return false;
@@ -281,8 +310,9 @@ static bool write_has_started(const struct folio *folio)
 }
 
 static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_entry *e,
-			    struct violation *v)
+			    bool rest, struct violation *v)
 {
+	const struct mm *mm = m->mm + e->mm;
 	const struct folio *folio;
 	u32 i = pfn_folio(m->s, e->pfn);
 
@@ -293,16 +323,18 @@ static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_e
 		FAIL(v, V8, ON_CPU, cpu, e->va, 0);
 	if (e->flags & TLB_WRITABLE && e->flags & TLB_DIRTY && write_has_started(folio))
 		FAIL(v, V7, ON_CPU, cpu, e->va, 0);
+	if (rest && mm->tlb_pending == mm->tlb_flushed && tlb_unmapped(m->s, m->arch, e))
+		FAIL(v, V18, ON_CPU, cpu, e->va, 0);
 	return true;
 }
 
-static bool check_tlbs(const struct machine *m, struct violation *v)
+static bool check_tlbs(const struct machine *m, bool rest, struct violation *v)
 {
 	for (u32 cpu = 0; cpu < nr_of(m, ARRAY_CPU); cpu++) {
 		const struct tlb_entry *tlb = m->tlb + (size_t)cpu * m->s->nr_tlb;
 
 		for (u32 i = 0; i < m->cpu[cpu].nr_tlb; i++) {
-			if (!check_tlb_entry(m, cpu, tlb + i, v))
+			if (!check_tlb_entry(m, cpu, tlb + i, rest, v))
 				return false;
 			for (u32 j = 0; j < i; j++)
 				if (tlb[i].mm == tlb[j].mm && tlb[i].span != tlb[j].span &&
@@ -311,6 +343,34 @@ static bool check_tlbs(const struct machine *m, struct violation *v)
 					FAIL(v, V19, ON_CPU, cpu, tlb[i].va, tlb[j].va);
 		}
 	}
+	return true;
+}
+
+static bool bit(const u32 *map, u32 i)
+{
+	return map[i / 32] >> i % 32 & 1;
+}
+
+/* What the i-th entry of a run is now, against what it was. */
+static bool check_run_entry(const struct machine *m, const struct run_before *run, u32 i,
+			    struct violation *v)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	pte_t pte = m->pte[run->pte + i];
+	bool soft_dirty = bit(run->soft_dirty, i), uffd = bit(run->uffd, i);
+
+	if (ops->present(pte)) {
+		if ((ops->write(pte) && !bit(run->write, i)) || (uffd && !ops->uffd(pte)) ||
+		    (soft_dirty && !ops->soft_dirty(pte)))
+			FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
+		return true;
+	}
+	if (i < run->done && uffd && (ops->none(pte) || !ops->swp_uffd(pte)))
+		FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
+	if (i < run->done && soft_dirty && !ops->none(pte) && !ops->swp_soft_dirty(pte))
+		FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
+	if (run->pins && !ops->none(pte) && ops->swp_exclusive(pte))
+		FAIL(v, V10, ON_PTE, run->pte + i, pte, 0);
 	return true;
 }
 
@@ -329,6 +389,9 @@ static bool check_tasks(const struct machine *m, struct violation *v)
 			     folio_flag(folio, PG_swapcache));
 		if (task->walk_pte % PTRS_PER_PTE + task->nr_pages > PTRS_PER_PTE)
 			FAIL(v, V15, ON_PTE, task->walk_pte, task->nr_pages, 0);
+		for (u32 k = 0; k < task->run.nr; k++)
+			if (!check_run_entry(m, &task->run, k, v))
+				return false;
 	}
 	return true;
 }
@@ -340,6 +403,6 @@ bool check_invariants(const struct machine *m, u32 *scratch, struct violation *v
 
 	count_ptes(m, scratch, &t);
 	return check_folios(m, &t, rest, v) && check_slots(m, &t, rest, v) && check_devices(m, v) &&
-	       check_page_tables(m, rest, v) && check_mms(m, &t, rest, v) && check_tlbs(m, v) &&
-	       check_tasks(m, v);
+	       check_page_tables(m, &t, rest, v) && check_mms(m, &t, rest, v) &&
+	       check_tlbs(m, rest, v) && check_tasks(m, v);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "arch/arm64/contpte.h"
 #include "arch/pgtable_generic.h"
+#include "arch/x86/pgtable.h"
 #include "arch/x86/tlb.h"
 #include "mm/functions.h"
 #include "mm/internal.h"

@@ -86,6 +86,8 @@ static inline u32 folio_expected_ref_count(const struct folio *folio)
 /* include/linux/mm.h:folio_maybe_dma_pinned: may a device use its pages? */
 static inline bool folio_maybe_dma_pinned(struct machine *m, const struct folio *folio, u32 page)
 {
+	if (bug(m, BUG_pins_ignored))
+		return false;
 	count(m, COUNT_pin_check, 1);
 	step(m, folio->pincount ? EV_pinned : EV_not_pinned, page, folio->pincount);
 	return folio->pincount > 0;
@@ -232,7 +234,8 @@ __mirrored const struct folio *vm_normal_folio(struct machine *m, pte_t pteval);
 
 /* --- mm/madvise.c --------------------------------------------------------- */
 
-__mirrored void madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
+/* False: the VMA refuses. */
+__mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
 __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
 						  u64 addr, u64 end);
 

@@ -92,12 +92,12 @@ __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struc
 }
 
 /* mm/madvise.c:madvise_pageout */
-__mirrored void madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end)
+__mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end)
 {
 	enter(m, EV_madvise_pageout, NONE, (u32)((end - start) >> PAGE_SHIFT));
 	if (vma->flags & VM_LOCKED) {
 		step(m, EV_madvise_refused, NONE, 0);
-		return;
+		return false;
 	}
 	while (start < end) {
 		u64 next = (start | (PMD_SIZE - 1)) + 1;
@@ -108,4 +108,5 @@ __mirrored void madvise_pageout(struct machine *m, const struct vma *vma, u64 st
 			madvise_cold_or_pageout_pte_range(m, vma, start, next);
 		start = next;
 	}
+	return true;
 }

@@ -45,6 +45,7 @@ void page_vma_mapped_walk_done(struct machine *m)
 {
 	put(m, &m->task->walk_pte, NONE);
 	put(m, &m->task->walk_vma, NONE);
+	put(m, &m->task->run.nr, 0);
 }
 
 static bool not_found(struct machine *m)

@@ -115,7 +115,9 @@ __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *foli
 	if (max > pages_to_end)
 		max = pages_to_end;
 	return folio_pte_batch_flags(m, folio, m->task->walk_pte, pteval, (u32)max,
-				     FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY);
+				     bug(m, BUG_write_bit_ignored) ?
+					     FPB_RESPECT_SOFT_DIRTY :
+					     FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY);
 }
 
 /* mm/rmap.c:folio_add_anon_rmap_ptes and __folio_add_rmap */
@@ -167,7 +169,7 @@ bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio
 {
 	count(m, COUNT_smp_mb, 1);
 	step(m, EV_smp_mb_before_pin_check, page, 0);
-	if (folio_maybe_dma_pinned(m, folio, page))
+	if (!bug(m, BUG_pin_check_early) && folio_maybe_dma_pinned(m, folio, page))
 		return true;
 	for (u32 i = page; i < page + nr; i++)
 		put(m, &m->page[i].anon_exclusive, 0);
@@ -300,6 +302,7 @@ static bool convert_ptes(struct machine *m, const struct folio *folio, const str
 /* The end of a turn: the mappings are gone, so are their counts and references. */
 static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
+	put(m, &m->task->run.done, m->task->run.done + nr);
 	folio_remove_rmap_ptes(m, folio, page, nr);
 	folio_put_refs(m, folio, page, nr);
 }
@@ -321,8 +324,11 @@ static u32 unmap_sub_batches(struct machine *m, const struct folio *folio, const
 		if (!convert_ptes(m, folio, vma, page + done, pte + done,
 				  m->arch->pte->advance_pfn(pteval, done), len))
 			break;
-		finish_folio_unmap(m, folio, page + done, len);
+		if (!bug(m, BUG_accounting_after_run))
+			finish_folio_unmap(m, folio, page + done, len);
 	}
+	if (bug(m, BUG_accounting_after_run) && done == nr)
+		finish_folio_unmap(m, folio, page, nr);
 	return done;
 }
 
@@ -330,6 +336,8 @@ static u32 unmap_sub_batches(struct machine *m, const struct folio *folio, const
 static void restore_run(struct machine *m, const struct folio *folio, u32 page, pte_t pteval,
 			u32 done, u32 nr)
 {
+	if (bug(m, BUG_abort_without_restore))
+		return;
 	if (m->kernel->flag_mismatch == MISMATCH_LOST && !flags_agree(folio)) {
 		step(m, EV_unmap_lost, page + done, nr - done);
 		return;
@@ -341,21 +349,48 @@ static void restore_run(struct machine *m, const struct folio *folio, u32 page, 
 	step(m, EV_unmap_restored, page + done, nr - done);
 }
 
+static void set_bit(struct machine *m, const u32 *map, u32 i, bool on)
+{
+	put(m, &map[i / 32], (map[i / 32] & ~(1u << i % 32)) | (u32)on << i % 32);
+}
+
+/* What the run in hand is, for the invariants to compare with. */
+static void note_run(struct machine *m, const struct folio *folio, u32 nr)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	const struct run_before *run = &m->task->run;
+
+	put(m, &run->pte, m->task->walk_pte);
+	put(m, &run->nr, nr);
+	put(m, &run->pins, folio->pincount);
+	put(m, &run->done, 0);
+	for (u32 i = 0; i < nr; i++) {
+		pte_t pte = m->pte[run->pte + i];
+
+		set_bit(m, run->write, i, ops->write(pte));
+		set_bit(m, run->soft_dirty, i, ops->has_soft_dirty && ops->soft_dirty(pte));
+		set_bit(m, run->uffd, i, ops->uffd(pte));
+	}
+}
+
 /* Clear the run and see that no CPU keeps using it: at once, or noted for later. */
 static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const struct vma *vma,
-			     u32 flags, u32 nr)
+			     pte_t pteval, u32 flags, u32 nr)
 {
 	u64 address = m->task->walk_address, end = address + nr * PAGE_SIZE;
 	bool defer = should_defer_flush(m, vma->mm, flags);
-	pte_t pteval;
+	bool early = defer && bug(m, BUG_pending_before_clear);
 
+	if (early)
+		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, end);
+	note_run(m, folio, nr);
 	if (m->kernel->unmap == UNMAP_PTE && !defer)
 		pteval = ptep_clear_flush(m, vma, address, m->task->walk_pte);
 	else
 		pteval = m->arch->get_and_clear_ptes(m, m->task->walk_pte, nr);
-	if (defer)
+	if (defer && !early)
 		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, end);
-	else if (m->kernel->unmap != UNMAP_PTE)
+	else if (!defer && m->kernel->unmap != UNMAP_PTE)
 		m->arch->flush_tlb_range(m, vma_idx(m, vma), address, end);
 	if (m->arch->pte->dirty(pteval))
 		folio_mark_dirty(m, folio);
@@ -430,13 +465,17 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 		}
 		pteval = m->arch->ptep_get(m, task->walk_pte);
 		page = folio->page + (u32)(m->arch->pte->pfn(pteval) - folio->pfn);
+		if (bug(m, BUG_pin_check_early) && folio_maybe_dma_pinned(m, folio, page)) {
+			page_vma_mapped_walk_done(m);
+			return false;
+		}
 		nr_pages = m->kernel->unmap == UNMAP_PTE ?
 				   1 :
 				   folio_unmap_pte_batch(m, folio, &pvmw, pteval);
 		put(m, &task->nr_pages, nr_pages);
 		step(m, EV_unmap_batch, page, nr_pages);
 
-		pteval = clear_and_flush(m, folio, vma, flags, nr_pages);
+		pteval = clear_and_flush(m, folio, vma, pteval, flags, nr_pages);
 		cond_install_uffd_wp_ptes(m);
 		update_hiwater_rss(m, vma->mm);
 		done = unmap_sub_batches(m, folio, vma, page, pteval, nr_pages);

@@ -7,7 +7,7 @@ static u32 run_length(struct machine *m, const struct page_vma_mapped_walk *pvmw
 	u64 address = m->task->walk_address, end = (address | (PMD_SIZE - 1)) + 1;
 	pte_t pteval;
 
-	if (!folio_test_large(pvmw->folio))
+	if (!folio_test_large(pvmw->folio) || m->kernel->referenced == REFERENCED_PTE)
 		return 1;
 	if (end > pvmw->vma->end)
 		end = pvmw->vma->end;
@@ -42,7 +42,7 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 		referenced |= m->arch->clear_flush_young_ptes(m, task->walk_pte, nr);
 		ptes += nr;
 		pra->mapcount -= nr;
-		if (ptes == folio_nr_pages(folio)) {
+		if (m->kernel->referenced == REFERENCED_RUN && ptes == folio_nr_pages(folio)) {
 			page_vma_mapped_walk_done(m);
 			break;
 		}

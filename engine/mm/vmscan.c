@@ -84,9 +84,14 @@ __mirrored enum pageout pageout(struct machine *m, const struct folio *folio)
 __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
 {
 	u32 expected = 1 + folio_nr_pages(folio), slot = folio->swap;
+	bool early = bug(m, BUG_dirty_before_refcount), dirty = false;
 
 	enter(m, EV___remove_mapping, folio->page, 0);
 	swap_cache_lock(m, slot);
+	if (early) {
+		dirty = folio_flag(folio, PG_dirty);
+		step(m, EV_folio_dirty_read, folio->page, dirty);
+	}
 	if (folio->refcount != expected) {
 		step(m, EV_folio_ref_freeze_failed, folio->page, expected);
 		swap_cache_unlock(m, slot);
@@ -95,7 +100,9 @@ __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
 	put(m, &folio->refcount, 0);
 	count(m, COUNT_ref_op, 1);
 	step(m, EV_folio_ref_frozen, folio->page, expected);
-	if (folio_flag(folio, PG_dirty)) {
+	if (!early)
+		dirty = folio_flag(folio, PG_dirty);
+	if (dirty) {
 		put(m, &folio->refcount, expected);
 		step(m, EV_folio_dirtied_meanwhile, folio->page, expected);
 		swap_cache_unlock(m, slot);
@@ -178,6 +185,8 @@ static enum label alloc_slots(struct machine *m, const struct folio *folio, enum
 		    !split_folio_to_list(m, folio, list))
 			return ACTIVATE_LOCKED;
 	}
+	if (bug(m, BUG_slots_forgotten))
+		return GO_ON;
 	if (swap_add(m, folio))
 		return GO_ON;
 	if (!folio_test_large(folio) || !split_folio_to_list(m, folio, list))

@@ -65,6 +65,7 @@ static const struct {
 	{ LEFT_OUT, WORDS(TASK, task, walk_pte) }, { LEFT_OUT, WORDS(TASK, task, walk_flags) },
 	{ LEFT_OUT, WORDS(TASK, task, phase) }, { LEFT_OUT, WORDS(TASK, task, folio) },
 	{ LEFT_OUT, WORDS(TASK, task, page) }, { LEFT_OUT, WORDS(TASK, task, nr_pages) },
+	{ LEFT_OUT, WORDS(TASK, task, run) },
 	/* of TLBs, which are compared page by page */
 	{ LEFT_OUT, WORDS(CPU, cpu, nr_tlb) },
 	{ ONE_ARCH, WORDS(MM, mm, cpumask) }, { ONE_ARCH, WORDS(MM, mm, tlb_gen) },

@@ -6,16 +6,24 @@
 #include "scenario/ops.h"
 #include "scenario/scenario.h"
 
+static bool vma_overlaps(const struct vma *vma, const struct scn_op *op)
+{
+	return vma->mm == op->mm && vma->start < op->va + op->pages * PAGE_SIZE &&
+	       op->va < vma->end;
+}
+
+/* mm/madvise.c:madvise_walk_vmas: past holes, up to the first VMA that refuses */
 static void op_madvise_pageout(struct machine *m, const struct scn_op *op)
 {
-	u64 end = op->va + op->pages * PAGE_SIZE;
+	u64 start = op->va, end = op->va + op->pages * PAGE_SIZE;
 
-	for (u64 va = op->va; va < end;) {
-		const struct vma *vma = m->vma + va_vma(m->s, op->mm, va);
-		u64 stop = end < vma->end ? end : vma->end;
+	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++) {
+		const struct vma *vma = m->vma + i;
 
-		madvise_pageout(m, vma, va, stop);
-		va = stop;
+		if (vma_overlaps(vma, op) &&
+		    !madvise_pageout(m, vma, start > vma->start ? start : vma->start,
+				     end < vma->end ? end : vma->end))
+			break;
 	}
 }
 
@@ -138,6 +146,22 @@ static void op_put_ref(struct machine *m, const struct scn_op *op)
 	change_refs(m, op->folio, 0, -1, EV_folio_ref_dropped);
 }
 
+static void op_mark_dirty(struct machine *m, const struct scn_op *op)
+{
+	step(m, EV_folio_written_by_ref, m->folio[op->folio].page, 0);
+	folio_mark_dirty(m, m->folio + op->folio);
+}
+
+static void op_flush_tlb_batched_pending(struct machine *m, const struct scn_op *op)
+{
+	flush_tlb_batched_pending(m, op->mm);
+}
+
+static bool is_held(const struct machine *m, const struct scn_op *op)
+{
+	return m->folio[op->folio].gup > 0;
+}
+
 static bool is_pinned(const struct machine *m, const struct scn_op *op)
 {
 	return m->folio[op->folio].pincount > 0;
@@ -168,18 +192,12 @@ static bool is_ready_to_unmap(const struct machine *m, const struct scn_op *op)
 	return folio_flag(folio, PG_locked) && folio_flag(folio, PG_swapcache);
 }
 
-static bool is_range_mapped(const struct machine *m, const struct scn_op *op)
+static bool has_vma(const struct machine *m, const struct scn_op *op)
 {
-	u64 va = op->va, end = op->va + op->pages * PAGE_SIZE;
-
-	while (va < end) {
-		u32 vma = va_vma(m->s, op->mm, va);
-
-		if (vma == NONE)
-			return false;
-		va = m->vma[vma].end;
-	}
-	return true;
+	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++)
+		if (vma_overlaps(m->vma + i, op))
+			return true;
+	return false;
 }
 
 const struct op_key op_keys[] = {
@@ -192,8 +210,8 @@ const struct op_info op_infos[] = {
 	  .takes = OP_MM | OP_VA | OP_PAGES,
 	  .run = op_madvise_pageout,
 	  .reclaims = true,
-	  .possible = is_range_mapped,
-	  .needs = "the whole range must be in VMAs",
+	  .possible = has_vma,
+	  .needs = "no VMA is in the range",
 	  .text = "the process asks to reclaim a range: MADV_PAGEOUT" },
 	{ .name = "try_to_unmap",
 	  .takes = OP_FOLIO,
@@ -253,6 +271,18 @@ const struct op_info op_infos[] = {
 	  .possible = is_referenced,
 	  .needs = "somebody must hold a plain reference that is not the last",
 	  .text = "drop such a reference" },
+	{ .name = "mark_dirty",
+	  .takes = OP_FOLIO,
+	  .run = op_mark_dirty,
+	  .possible = is_held,
+	  .needs = "somebody must hold a pin or a plain reference",
+	  .text = "whoever holds a pin or a reference has written to the folio and marks it "
+		  "dirty" },
+	{ .name = "flush_tlb_batched_pending",
+	  .takes = OP_MM,
+	  .run = op_flush_tlb_batched_pending,
+	  .text = "another thread is about to unmap or protect elsewhere: first it flushes "
+		  "what reclaim has deferred" },
 };
 const u32 nr_op_infos = NR_OF(op_infos);
 

@@ -29,6 +29,9 @@ static const struct word_field task_fields[] = {
 	FIELD(task, ubc_unmapped_pages, NUMBER), FIELD(task, walk_vma, INDEX),
 	FIELD(task, walk_pte, PTE), FIELD(task, walk_flags, HEX), FIELD(task, phase, TASK_PHASE),
 	FIELD(task, folio, FOLIO), FIELD(task, page, PAGE), FIELD(task, nr_pages, NUMBER),
+	FIELD(task, run.pte, PTE), FIELD(task, run.nr, NUMBER), FIELD(task, run.pins, NUMBER),
+	FIELD(task, run.done, NUMBER), FIELDS(task, run.write, 16, HEX),
+	FIELDS(task, run.soft_dirty, 16, HEX), FIELDS(task, run.uffd, 16, HEX),
 };
 static const struct word_field mm_fields[] = {
 	FIELD(mm, cpumask, HEX), FIELD(mm, tlb_gen, NUMBER), FIELD(mm, anonpages, NUMBER),

@@ -35,7 +35,7 @@ static void run_or_fail(struct run *run, struct scenario *s)
 		fail_msg("%s", err.text);
 }
 
-/* Lanes with this bug alone, and how many of them break something, as they must. */
+/* Lanes with this bug, and how many of them break something, as they must. */
 static void count_broken(enum bug bug, u32 *lanes, u32 *broken)
 {
 	for (u32 i = 0; i < nr_bundled_scenarios; i++) {
@@ -44,11 +44,11 @@ static void count_broken(enum bug bug, u32 *lanes, u32 *broken)
 		bool has = false;
 
 		for (u32 k = 0; k < s->nr_lanes; k++)
-			has |= s->lanes[k].bugs == 1u << bug;
+			has |= s->lanes[k].bugs >> bug & 1;
 		if (has)
 			run_or_fail(&run, s);
 		for (u32 k = 0; k < run.nr_lanes; k++) {
-			if (s->lanes[k].bugs != 1u << bug)
+			if (!(s->lanes[k].bugs >> bug & 1))
 				continue;
 			++*lanes;
 			*broken += run.lanes[k].invariant.text[0] != '\0';

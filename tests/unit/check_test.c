@@ -105,6 +105,27 @@ static void break_V9(struct machine *m)
 	put(m, &m->page[3].anon_exclusive, 1);
 }
 
+/* The walk has cleared a run of one PTE, of a page as it was before. */
+static void put_run(struct machine *m, u32 page)
+{
+	put(m, &m->task->folio, 0);
+	put(m, &m->task->walk_vma, 0);
+	put(m, &m->task->walk_pte, first_pte(m) + page);
+	put(m, &m->task->run.pte, first_pte(m) + page);
+	put(m, &m->task->run.nr, 1);
+}
+
+static void break_V10(struct machine *m)
+{
+	u32 pte = first_pte(m) + 3;
+
+	put_swap_pte(m, 3);
+	put(m, &m->slot[FIRST_SLOT + 3].count, 1);
+	put64(m, &m->pte[pte], m->arch->pte->swp_mkexclusive(m->pte[pte]));
+	put_run(m, 3);
+	put(m, &m->task->run.pins, 1);
+}
+
 static void break_V11(struct machine *m)
 {
 	put(m, &m->task->folio, 0);
@@ -116,6 +137,17 @@ static void break_V11(struct machine *m)
 static void break_V12(struct machine *m)
 {
 	put(m, &m->page[3].anon_exclusive, 0);
+}
+
+static void break_V13(struct machine *m)
+{
+	put_run(m, 3);
+}
+
+static void break_V14(struct machine *m)
+{
+	put(m, &m->slot[FIRST_SLOT + 3].kind, SLOT_SHADOW);
+	put(m, &m->slot[FIRST_SLOT + 3].count, 1);
 }
 
 static void break_V15(struct machine *m)
@@ -139,8 +171,17 @@ static void break_V17(struct machine *m)
 	put64(m, &m->pte[pte], m->arch->pte->mknoncont(m->pte[pte]));
 }
 
+/* A PTE is gone, and nobody knows that a CPU may still hold its translation. */
+static void break_V18(struct machine *m)
+{
+	tlb_fill(m, 0, first_pte(m) + 3);
+	put_swap_pte(m, 3);
+	put(m, &m->slot[FIRST_SLOT + 3].count, 1);
+}
+
 static void break_V19(struct machine *m)
 {
+	put(m, &m->mm[0].tlb_pending, 1);
 	tlb_fill(m, 0, first_pte(m));
 	put(m, &m->cpu[0].nr_tlb, 2);
 	put64(m, &m->tlb[1].va, m->tlb[0].va + PAGE_SIZE);

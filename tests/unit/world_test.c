@@ -49,8 +49,8 @@ static const struct refused cases[] = {
 	  "{\"cpu\": 1, \"mm\": \"a\", \"va\": \"0x10000\"}]",
 	  PAGEOUT, "w:2:1: /world/tlbs/0: expected a CPU that has run \"a\" (ran_on)" },
 	{ "MADV_PAGEOUT of nothing", "\"folios\": [{\"id\": \"A\"}]", PAGEOUT,
-	  "w:2:1: /script/0: madvise_pageout is impossible at step 0 of arm64/unbatched: the whole "
-	  "range must be in VMAs" },
+	  "w:2:1: /script/0: madvise_pageout is impossible at step 0 of arm64/unbatched: no VMA is "
+	  "in the range" },
 	{ "the first of two impossible operations",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",

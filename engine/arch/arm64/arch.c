@@ -24,6 +24,11 @@ static pte_t ptep_get_lockless(struct machine *m, u32 pte)
 	return arm64_pte_valid_cont(val) ? contpte_ptep_get_lockless(m, pte) : val;
 }
 
+static bool has_blocks(const struct machine *m)
+{
+	return m->kernel->contpte != CONTPTE_NONE;
+}
+
 /* Worth a look only when the last entry of an aligned block was set. */
 static void try_fold(struct machine *m, u32 pte, pte_t val)
 {
@@ -37,6 +42,10 @@ static void try_fold(struct machine *m, u32 pte, pte_t val)
 static void set_ptes(struct machine *m, u32 pte, pte_t val, u32 nr)
 {
 	val = arm64_pte_mknoncont(val);
+	if (!has_blocks(m)) {
+		__set_ptes(m, pte, val, nr);
+		return;
+	}
 	if (nr > 1) {
 		contpte_set_ptes(m, pte, val, nr);
 		return;
@@ -48,6 +57,8 @@ static void set_ptes(struct machine *m, u32 pte, pte_t val, u32 nr)
 
 static pte_t get_and_clear_ptes(struct machine *m, u32 pte, u32 nr)
 {
+	if (!has_blocks(m))
+		return __get_and_clear_full_ptes(m, pte, nr);
 	if (nr > 1)
 		return contpte_get_and_clear_full_ptes(m, pte, nr);
 	contpte_try_unfold(m, pte);
@@ -59,9 +70,19 @@ static u32 pte_batch_hint(pte_t val, u32 pte)
 	return arm64_pte_valid_cont(val) ? CONT_PTES - pte % CONT_PTES : 1;
 }
 
+static bool ptep_set_access_flags(struct machine *m, u32 pte, pte_t entry, bool dirty)
+{
+	entry = arm64_pte_mknoncont(entry);
+	if (has_blocks(m) && arm64_pte_valid_cont(contpte_check(m, pte)))
+		return contpte_ptep_set_access_flags(m, pte, entry, dirty);
+	return arm64_set_access_flags(m, pte, entry, dirty);
+}
+
 static void wrprotect_ptes(struct machine *m, u32 pte, u32 nr)
 {
-	if (nr > 1)
+	if (!has_blocks(m))
+		__wrprotect_ptes(m, pte, nr);
+	else if (nr > 1)
 		contpte_wrprotect_ptes(m, pte, nr);
 	else
 		___ptep_set_wrprotect(m, pte, arm64_pte_mknoncont(contpte_try_unfold(m, pte)));
@@ -69,13 +90,15 @@ static void wrprotect_ptes(struct machine *m, u32 pte, u32 nr)
 
 static bool single(struct machine *m, u32 pte, u32 nr)
 {
-	return nr == 1 && !(contpte_check(m, pte) & ARM64_PTE_CONT);
+	return nr == 1 && (!has_blocks(m) || !(contpte_check(m, pte) & ARM64_PTE_CONT));
 }
 
 static bool test_and_clear_young_ptes(struct machine *m, u32 pte, u32 nr)
 {
 	if (single(m, pte, nr))
 		return __ptep_test_and_clear_young(m, pte);
+	if (m->kernel->contpte == CONTPTE_FULL_READ)
+		return contpte_ptep_test_and_clear_young(m, pte);
 	return contpte_test_and_clear_young_ptes(m, pte, nr);
 }
 
@@ -84,7 +107,9 @@ static bool clear_flush_young_ptes(struct machine *m, u32 pte, u32 nr)
 	u64 va = pte_va(m->s, pte);
 
 	if (!single(m, pte, nr))
-		return contpte_clear_flush_young_ptes(m, pte, nr);
+		return m->kernel->contpte == CONTPTE_FULL_READ ?
+			       contpte_ptep_clear_flush_young(m, pte) :
+			       contpte_clear_flush_young_ptes(m, pte, nr);
 	if (!__ptep_test_and_clear_young(m, pte))
 		return false;
 	__flush_tlb_range(m, m->table[pte / PTRS_PER_PTE].mm, va, va + PAGE_SIZE, PAGE_SIZE,
@@ -118,6 +143,7 @@ const struct arch arm64_arch = {
 	.set_ptes = set_ptes,
 	.get_and_clear_ptes = get_and_clear_ptes,
 	.pte_batch_hint = pte_batch_hint,
+	.ptep_set_access_flags = ptep_set_access_flags,
 	.wrprotect_ptes = wrprotect_ptes,
 	.test_and_clear_young_ptes = test_and_clear_young_ptes,
 	.clear_flush_young_ptes = clear_flush_young_ptes,

@@ -111,15 +111,28 @@ __mirrored void __contpte_try_fold(struct machine *m, u32 pte, pte_t val)
 	step(m, EV_contpte_folded, page, CONT_PTES);
 }
 
+static pte_t gather_all(const struct machine *m, u32 start, pte_t orig, u32 *loads)
+{
+	for (u32 i = 0; i < CONT_PTES; i++, ++*loads) {
+		if (arm64_pte_dirty(m->pte[start + i]))
+			orig = arm64_pte_mkdirty(orig);
+		if (arm64_pte_young(m->pte[start + i]))
+			orig = arm64_pte_mkyoung(orig);
+	}
+	return orig;
+}
+
 /*
  * Collect accessed and dirty of a block: entry by entry until one has either, then on
  * for the other. Dirty found first: its own entry is read again, as the kernel does.
  */
-static pte_t gather(struct machine *m, u32 pte, pte_t orig, u32 *loads)
+static pte_t gather(const struct machine *m, u32 pte, pte_t orig, u32 *loads)
 {
 	u32 start = block_start(pte), i = 0;
 	bool dirty = false, young = false;
 
+	if (m->kernel->contpte == CONTPTE_FULL_READ)
+		return gather_all(m, start, orig, loads);
 	for (; i < CONT_PTES && !dirty && !young; i++, ++*loads) {
 		dirty = arm64_pte_dirty(m->pte[start + i]);
 		young = !dirty && arm64_pte_young(m->pte[start + i]);
@@ -237,13 +250,18 @@ void ___ptep_set_wrprotect(struct machine *m, u32 pte, pte_t val)
 	} while (val != old);
 }
 
+void __wrprotect_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++)
+		___ptep_set_wrprotect(m, pte + i, pte_load(m, pte + i));
+}
+
 /* arch/arm64/mm/contpte.c:contpte_wrprotect_ptes; same */
 __mirrored void contpte_wrprotect_ptes(struct machine *m, u32 pte, u32 nr)
 {
 	enter(m, EV_contpte_wrprotect_ptes, watched_page(m, m->pte[pte]), nr);
 	contpte_try_unfold_partial(m, pte, nr);
-	for (u32 i = 0; i < nr; i++)
-		___ptep_set_wrprotect(m, pte + i, pte_load(m, pte + i));
+	__wrprotect_ptes(m, pte, nr);
 }
 
 bool __ptep_test_and_clear_young(struct machine *m, u32 pte)
@@ -330,4 +348,67 @@ __mirrored void contpte_clear_young_dirty_ptes(struct machine *m, u32 pte, u32 n
 	enter(m, EV_contpte_clear_young_dirty_ptes, watched_page(m, m->pte[pte]), nr);
 	align_to_blocks(m, &pte, &end);
 	__clear_young_dirty_ptes(m, pte, end - pte, cydp);
+}
+
+/* arch/arm64/mm/contpte.c:contpte_ptep_test_and_clear_young (6.12); same */
+__mirrored bool contpte_ptep_test_and_clear_young(struct machine *m, u32 pte)
+{
+	u32 start = block_start(pte);
+	bool young = false;
+
+	enter(m, EV_contpte_ptep_test_and_clear_young, block_page(m, pte, m->pte[pte]), CONT_PTES);
+	for (u32 i = 0; i < CONT_PTES; i++)
+		young |= __ptep_test_and_clear_young(m, start + i);
+	return young;
+}
+
+/* arch/arm64/mm/contpte.c:contpte_ptep_clear_flush_young (6.12); same */
+__mirrored bool contpte_ptep_clear_flush_young(struct machine *m, u32 pte)
+{
+	u32 page = block_page(m, pte, m->pte[pte]);
+	u64 va = pte_va(m->s, block_start(pte));
+	bool young;
+
+	enter(m, EV_contpte_ptep_clear_flush_young, page, CONT_PTES);
+	young = contpte_ptep_test_and_clear_young(m, pte);
+	if (young)
+		__flush_tlb_range(m, pte_mm(m, pte), va, va + CONT_PTE_SIZE, PAGE_SIZE,
+				  TLBF_NOWALKCACHE | TLBF_NOSYNC, page);
+	return young;
+}
+
+/* Does each raw entry of the block have the wanted flags? */
+static bool all_match_access_flags(struct machine *m, u32 pte, pte_t entry)
+{
+	const pte_t flags = ARM64_PTE_RDONLY | ARM64_PTE_AF | ARM64_PTE_WRITE | ARM64_PTE_DIRTY;
+	u32 start = block_start(pte), i = 0;
+
+	while (i < CONT_PTES && !((m->pte[start + i] ^ entry) & flags))
+		i++;
+	count(m, COUNT_pte_read, i < CONT_PTES ? i + 1 : i);
+	step(m, EV_access_flags_compared, block_page(m, pte, m->pte[pte]),
+	     i < CONT_PTES ? i + 1 : i);
+	return i == CONT_PTES;
+}
+
+/* arch/arm64/mm/contpte.c:contpte_ptep_set_access_flags; same */
+__mirrored bool contpte_ptep_set_access_flags(struct machine *m, u32 pte, pte_t entry, bool dirty)
+{
+	u32 start = block_start(pte);
+	pte_t orig;
+
+	enter(m, EV_contpte_ptep_set_access_flags, watched_page(m, entry), CONT_PTES);
+	if (all_match_access_flags(m, pte, entry))
+		return false;
+	orig = arm64_pte_mknoncont(contpte_check(m, pte));
+	if (arm64_pte_write(orig) != arm64_pte_write(entry)) {
+		__contpte_try_unfold(m, pte, orig);
+		arm64_set_access_flags(m, pte, entry, dirty);
+		return true;
+	}
+	for (u32 i = 0; i < CONT_PTES; i++)
+		arm64_set_access_flags(m, start + i, entry, false);
+	if (dirty)
+		arm64_flush_access(m, start, CONT_PTES);
+	return true;
 }

@@ -27,6 +27,17 @@ __mirrored void contpte_wrprotect_ptes(struct machine *m, u32 pte, u32 nr);
 __mirrored bool contpte_test_and_clear_young_ptes(struct machine *m, u32 pte, u32 nr);
 __mirrored bool contpte_clear_flush_young_ptes(struct machine *m, u32 pte, u32 nr);
 __mirrored void contpte_clear_young_dirty_ptes(struct machine *m, u32 pte, u32 nr, u32 cydp);
+__mirrored bool contpte_ptep_test_and_clear_young(struct machine *m, u32 pte);
+__mirrored bool contpte_ptep_clear_flush_young(struct machine *m, u32 pte);
+__mirrored bool contpte_ptep_set_access_flags(struct machine *m, u32 pte, pte_t entry, bool dirty);
+
+/* arch/arm64/mm/fault.c: the same for an entry on its own; 7.3 and before */
+__mirrored bool __ptep_set_access_flags_anysz(struct machine *m, u32 pte, pte_t entry, bool dirty);
+__mirrored bool __ptep_set_access_flags(struct machine *m, u32 pte, pte_t entry, bool dirty);
+/* That of the two which this kernel has. */
+bool arm64_set_access_flags(struct machine *m, u32 pte, pte_t entry, bool dirty);
+/* The flush after it, of nr entries. */
+void arm64_flush_access(struct machine *m, u32 pte, u32 nr);
 
 /* One load, to see whether the entry is in a block; the second unfolds the block if so. */
 pte_t contpte_check(struct machine *m, u32 pte);
@@ -35,6 +46,7 @@ pte_t contpte_try_unfold(struct machine *m, u32 pte);
 /* asm/pgtable.h: single entries, whatever block they are in; no check, no unfolding */
 pte_t __get_and_clear_full_ptes(struct machine *m, u32 pte, u32 nr);
 void __set_ptes(struct machine *m, u32 pte, pte_t val, u32 nr);
+void __wrprotect_ptes(struct machine *m, u32 pte, u32 nr);
 void ___ptep_set_wrprotect(struct machine *m, u32 pte, pte_t val);
 bool __ptep_test_and_clear_young(struct machine *m, u32 pte);
 void __clear_young_dirty_ptes(struct machine *m, u32 pte, u32 nr, u32 cydp);

@@ -30,8 +30,25 @@ static void tlbi_sync(struct machine *m)
 	dsb_ish(m);
 }
 
+static void tlbi(struct machine *m, u32 mm, u64 addr, u64 end, bool local)
+{
+	if (local)
+		tlb_drop_range(m, m->s->cpu, mm, addr, end);
+	else
+		tlb_invalidate_range(m, mm, addr, end);
+}
+
+static void step_tlbi(struct machine *m, bool local, enum event event, u32 page, u32 pages)
+{
+	enum counter counter = event == EV_tlbi_page ? COUNT_tlbi_page : COUNT_tlbi_range;
+
+	count(m, local ? COUNT_tlbi_local : counter, 1);
+	step(m, local ? EV_tlbi_local : event, page, pages);
+}
+
 /* __flush_tlb_range_op(): ranges from the largest scale down, a last odd page alone. */
-static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 stride, u32 page)
+static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 stride, bool local,
+			   u32 page)
 {
 	u32 scale = 3;
 
@@ -40,14 +57,12 @@ static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 str
 		u32 pages = (u32)(stride >> PAGE_SHIFT), num;
 
 		if (!cpu_has(m, FEATURE_tlbi_range) || left == 1) {
-			tlb_invalidate_range(m, mm, addr, addr + PAGE_SIZE);
-			count(m, COUNT_tlbi_page, 1);
-			step(m, EV_tlbi_page, page, pages);
+			tlbi(m, mm, addr, addr + PAGE_SIZE, local);
+			step_tlbi(m, local, EV_tlbi_page, page, pages);
 		} else if (tlbi_range_step(left, scale--, &num)) {
 			pages = tlbi_range_pages(num, scale + 1);
-			tlb_invalidate_range(m, mm, addr, addr + pages * PAGE_SIZE);
-			count(m, COUNT_tlbi_range, 1);
-			step(m, EV_tlbi_range, page, pages);
+			tlbi(m, mm, addr, addr + pages * PAGE_SIZE, local);
+			step_tlbi(m, local, EV_tlbi_range, page, pages);
 		} else {
 			continue;
 		}
@@ -71,8 +86,14 @@ void __flush_tlb_range(struct machine *m, u32 mm, u64 start, u64 end, u64 stride
 		arm64_flush_tlb_mm(m, mm);
 		return;
 	}
+	if (flags & TLBF_NOBROADCAST) {
+		step(m, EV_dsb_nshst, NONE, 0);
+		flush_range_op(m, mm, start, end, stride, true, page);
+		step(m, EV_dsb_nsh, NONE, 0);
+		return;
+	}
 	arm64_dsb_ishst(m);
-	flush_range_op(m, mm, start, end, stride, page);
+	flush_range_op(m, mm, start, end, stride, false, page);
 	if (!(flags & TLBF_NOSYNC))
 		tlbi_sync(m);
 }

@@ -16,6 +16,7 @@ enum tlbf {
 	TLBF_NONE = 0,
 	TLBF_NOWALKCACHE = 1,	/* leaf entries only: VALE1IS instead of VAE1IS */
 	TLBF_NOSYNC = 2,	/* no DSB ISH at the end */
+	TLBF_NOBROADCAST = 4,	/* on this CPU alone: VALE1 between DSB NSHST and DSB NSH */
 };
 
 /* stride: PAGE_SIZE or PMD_SIZE. page: the first page of the range for those who watch, in

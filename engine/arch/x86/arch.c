@@ -4,6 +4,7 @@
  * include/linux/pgtable.h and arch/x86/include/asm/pgtable.h (7.3), inline there.
  */
 #include "arch/access.h"
+#include "arch/x86/pgtable.h"
 #include "arch/x86/pte.h"
 #include "arch/x86/tlb.h"
 
@@ -51,6 +52,18 @@ static u32 pte_batch_hint(pte_t val, u32 pte)
 	(void)val;
 	(void)pte;
 	return 1;
+}
+
+/* arch/x86/mm/pgtable.c:ptep_set_access_flags; same */
+__mirrored bool ptep_set_access_flags(struct machine *m, u32 pte, pte_t entry, bool dirty)
+{
+	pte_t val;
+
+	enter(m, EV_ptep_set_access_flags, watched_page(m, entry), 1);
+	val = ptep_get(m, pte);
+	if (val != entry && dirty)
+		pte_store(m, pte, entry, EV_pte_set);
+	return val != entry;
 }
 
 static void wrprotect_ptes(struct machine *m, u32 pte, u32 nr)
@@ -115,6 +128,7 @@ const struct arch x86_arch = {
 	.set_ptes = set_ptes,
 	.get_and_clear_ptes = get_and_clear_ptes,
 	.pte_batch_hint = pte_batch_hint,
+	.ptep_set_access_flags = ptep_set_access_flags,
 	.wrprotect_ptes = wrprotect_ptes,
 	.test_and_clear_young_ptes = test_and_clear_young_ptes,
 	/* A stale young bit in a TLB is not worth a flush here. */
