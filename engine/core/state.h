@@ -258,6 +258,7 @@ struct mm_state {
 	u32 cpu;		/* whose task runs */
 	u32 slot_cache_active;	/* swap_slot_cache_active: enough slots are free for it */
 	u32 op;			/* script operation under way, counted from 0 */
+	u32 fail_atomic_alloc;	/* no memory for who may not wait */
 	struct list list[NR_LISTS];
 	u64 count[NR_COUNTERS];
 };

@@ -294,6 +294,7 @@ __mirrored u32 alloc_swap_scan_cluster(struct machine *m, const struct swap_devi
 __mirrored bool folio_dup_swap(struct machine *m, const struct folio *folio, u32 page);
 __mirrored bool folio_dup_swap_pages(struct machine *m, const struct folio *folio, u32 page,
 				     u32 nr);
+__mirrored bool swap_extend_table_alloc(struct machine *m, u32 slot, u32 page);
 __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio);

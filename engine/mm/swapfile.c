@@ -179,51 +179,96 @@ __mirrored u32 folio_alloc_swap(struct machine *m, const struct folio *folio)
 	return slot;
 }
 
+/*
+ * mm/swapfile.c:swap_extend_table_alloc, GFP_ATOMIC. The cluster is not locked. False: no
+ * memory.
+ */
+__mirrored bool swap_extend_table_alloc(struct machine *m, u32 slot, u32 page)
+{
+	const struct cluster *ci;
+
+	enter(m, EV_swap_extend_table_alloc, page, m->slot[slot].count);
+	if (m->s->fail_atomic_alloc) {
+		step(m, EV_swap_extend_table_failed, page, 0);
+		return false;
+	}
+	ci = swap_cluster_lock(m, slot);
+	put(m, &ci->extend_table, 1);
+	swap_cluster_unlock(m, ci);
+	return true;
+}
+
+/* mm/swapfile.c:swap_extend_table_try_free: no slot of the cluster counts to 15 any more */
+static void swap_extend_table_try_free(struct machine *m, const struct cluster *ci, u32 slot)
+{
+	u32 first = slot / SWAPFILE_CLUSTER * SWAPFILE_CLUSTER;
+
+	if (!ci->extend_table)
+		return;
+	for (u32 i = first; i < first + SWAPFILE_CLUSTER; i++)
+		if (m->slot[i].count >= SWP_TB_COUNT_MAX)
+			return;
+	put(m, &ci->extend_table, 0);
+	step(m, EV_swap_extend_table_freed, NONE, 0);
+}
+
+enum dup { DUP_OK, DUP_BAD, DUP_NO_MEMORY };
+
 /* mm/swapfile.c:__swap_cluster_dup_entry. The extend table holds counts from 15 on. */
-static bool __swap_cluster_dup_entry(struct machine *m, const struct cluster *ci, u32 slot,
-				     u32 page)
+static enum dup __swap_cluster_dup_entry(struct machine *m, const struct cluster *ci, u32 slot,
+					 u32 page)
 {
 	const struct slot *entry = m->slot + slot;
 
 	if (entry->kind == SLOT_BAD || entry->kind == SLOT_FREE ||
 	    (entry->count == 0 && entry->kind != SLOT_FOLIO))
-		return false;
-	if (entry->count + 1 >= SWP_TB_COUNT_MAX && !ci->extend_table) {
-		swap_cluster_unlock(m, ci);
-		put(m, &ci->extend_table, 1);
-		count(m, COUNT_swap_dup_lock, 1);
-		swap_cluster_lock(m, slot);
-	}
+		return DUP_BAD;
+	if (entry->count + 1 >= SWP_TB_COUNT_MAX && !ci->extend_table)
+		return DUP_NO_MEMORY;
 	put(m, &entry->count, entry->count + 1);
 	count(m, COUNT_swap_slot_write, 1);
 	step(m, EV_swap_count_raised, page, entry->count);
-	return true;
+	return DUP_OK;
 }
 
-static void __swap_cluster_put_entry(struct machine *m, u32 slot, u32 page)
+static void __swap_cluster_put_entry(struct machine *m, const struct cluster *ci, u32 slot,
+				     u32 page)
 {
 	const struct slot *entry = m->slot + slot;
 
 	put(m, &entry->count, entry->count - 1);
 	count(m, COUNT_swap_slot_write, 1);
 	step(m, EV_swap_count_lowered, page, entry->count);
+	if (entry->count == SWP_TB_COUNT_MAX - 1 || entry->count == SWP_TB_COUNT_MAX - 2)
+		swap_extend_table_try_free(m, ci, slot);
 }
 
 /* mm/swapfile.c:swap_dup_entries_cluster. All or nothing. */
 __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, u32 nr)
 {
 	const struct cluster *ci;
+	enum dup dup = DUP_OK;
 	u32 done = 0;
 
 	count(m, COUNT_swap_dup_lock, 1);
 	enter(m, EV_swap_dup_entries_cluster, page, nr);
 	ci = swap_cluster_lock(m, slot);
-	while (done < nr && __swap_cluster_dup_entry(m, ci, slot + done, page + done))
-		done++;
+	while (done < nr && dup != DUP_BAD) {
+		dup = __swap_cluster_dup_entry(m, ci, slot + done, page + done);
+		done += dup == DUP_OK;
+		if (dup != DUP_NO_MEMORY)
+			continue;
+		swap_cluster_unlock(m, ci);
+		if (!swap_extend_table_alloc(m, slot + done, page + done))
+			dup = DUP_BAD;
+		count(m, COUNT_swap_dup_lock, 1);
+		swap_cluster_lock(m, slot);
+	}
 	if (done < nr) {
 		step(m, EV_swap_dup_failed, page + done, m->slot[slot + done].count);
 		for (u32 i = done; i-- > 0;)
-			__swap_cluster_put_entry(m, slot + i, page + i);
+			__swap_cluster_put_entry(m, ci, slot + i, page + i);
+		swap_extend_table_try_free(m, ci, slot);
 	}
 	swap_cluster_unlock(m, ci);
 	return done == nr;
@@ -253,7 +298,7 @@ __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32
 	enter(m, EV_folio_put_swap, page, nr);
 	ci = swap_cluster_lock(m, slot);
 	for (u32 i = 0; i < nr; i++)
-		__swap_cluster_put_entry(m, slot + i, page + i);
+		__swap_cluster_put_entry(m, ci, slot + i, page + i);
 	swap_cluster_unlock(m, ci);
 }
 

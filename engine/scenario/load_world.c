@@ -77,6 +77,7 @@ static const struct field machine_fields[] = {
 	{ "cpus", FIELD_INT, AT(scenario, cpus), .min = 1, .max = 64, .fallback = 1 },
 	{ "tlb_entries", FIELD_INT, AT(scenario, tlb_entries), .min = 1, .max = 4096,
 	  .fallback = 64 },
+	{ "fail_atomic_alloc", FIELD_BOOL, AT(scenario, fail_atomic_alloc) },
 	{ "swap", FIELD_LIST, LIST(scenario, devices), .shape = &device_shape,
 	  .absent = "{\"swap\": [{\"id\": \"zram0\"}]}" },
 };

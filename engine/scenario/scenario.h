@@ -149,6 +149,7 @@ struct scenario {
 
 	u32 cpus;		/* default 1 */
 	u32 tlb_entries;	/* per CPU; default 64 */
+	bool fail_atomic_alloc;	/* no memory for who may not wait */
 	u64 max_steps;		/* limits.steps; default 8,000,000 */
 	struct scn_device *devices;	u32 nr_devices;
 	struct scn_lane *lanes;		u32 nr_lanes;

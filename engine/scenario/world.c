@@ -259,12 +259,17 @@ static void place_devices(struct builder *b)
 	}
 }
 
+/* Slots and clusters are numbered through all devices alike. */
+static struct cluster *cluster_of(struct builder *b, u32 slot)
+{
+	return WRITABLE(struct cluster, b, state_cluster, slot / SWAPFILE_CLUSTER);
+}
+
 static void use_slot(struct builder *b, u32 slot, u32 order, u32 kind)
 {
 	struct swap_device *si =
 		WRITABLE(struct swap_device, b, state_device, slot_device(b->state, slot));
-	u32 i = si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
-	struct cluster *ci = WRITABLE(struct cluster, b, state_cluster, i);
+	struct cluster *ci = cluster_of(b, slot);
 
 	if (slot_at(b, slot)->kind == SLOT_FREE) {
 		ci->count++;
@@ -557,6 +562,8 @@ static void place_slots(struct builder *b)
 				use_slot(b, slot, 0, SLOT_SHADOW);
 			slot_at(b, slot)->count += spec->count;
 			slot_at(b, slot)->others += spec->count;
+			if (slot_at(b, slot)->count >= SWP_TB_COUNT_MAX)
+				cluster_of(b, slot)->extend_table = 1;
 		}
 	}
 }
@@ -642,6 +649,7 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 	if (ok) {
 		b.state = (struct mm_state *)(void *)*words;
 		*b.state = shape;
+		b.state->fail_atomic_alloc = s->fail_atomic_alloc;
 		ok = fill(&b, err);
 	}
 	free(b.vmas);

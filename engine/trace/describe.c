@@ -91,6 +91,7 @@ static const struct word_field list_fields[] = {
 static const struct word_field state_fields[] = {
 	FIELD(mm_state, cpu, NUMBER), FIELD(mm_state, op, NUMBER),
 	FIELD(mm_state, slot_cache_active, NUMBER),
+	FIELD(mm_state, fail_atomic_alloc, NUMBER),
 };
 
 struct word_fields {

@@ -157,12 +157,12 @@ static void must_be_a_generation(void *ctx, const struct difference *d)
 }
 
 /*
- * An unmap that somebody's triggered operation made reclaim give up leaves what each path
- * had done by then. With nobody in the way there is no such excuse.
+ * An unmap that reclaim had to give up, because of somebody's triggered operation or for
+ * want of memory, leaves what each path had done by then. Else there is no such excuse.
  */
 static bool unmap_given_up(const struct run *run)
 {
-	bool disturbed = false;
+	bool disturbed = run->scenario->fail_atomic_alloc;
 
 	for (u32 i = 0; i < run->scenario->nr_ops; i++)
 		disturbed |= run->scenario->ops[i].when.event != NR_EVENTS;
