@@ -63,7 +63,8 @@ static const struct golden {
 	  .sub = { { 0, 0, 7, DONE, 7 }, { 0, 7, 1, DONE, 1 }, { 0, 8, 8, DONE, 8 } } },
 	{ .name = "T5 a hole",
 	  .world = "\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\"}], \"vmas\": ["
-		   "{\"mm\": \"app\", \"start\": \"0x7f0000010000\", \"end\": \"0x7f0000020000\"}], \"folios\": ["
+		   "{\"mm\": \"app\", \"start\": \"0x7f0000010000\","
+		   " \"end\": \"0x7f0000020000\"}], \"folios\": ["
 		   "{\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\", \"isolated\": true,"
 		   " \"flags\": [\"dirty\"], \"swap\": {\"device\": \"zram0\", \"slot\": 512}}],"
 		   "\"maps\": [{\"mm\": \"app\", \"va\": \"0x7f0000010000\", \"folio\": \"A\","
