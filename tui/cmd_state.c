@@ -4,6 +4,7 @@
 #include "arch/arch.h"
 #include "arch/tlb.h"
 #include "cmd.h"
+#include "core/slot.h"
 #include "out.h"
 #include "scenario/expr.h"
 #include "state_text.h"
@@ -128,6 +129,7 @@ static void write_device(struct json_out *o, const struct moment *at, u32 i, boo
 		json_number(o, "offset", k);
 		json_string(o, "kind", slot_kind_names[slot->kind]);
 		json_number(o, "count", slot->count);
+		json_hex(o, "raw", slot_raw(s, at->lane->spec->kernel, device->first_slot + k), 1);
 		json_close(o);
 	}
 	for (u32 k = 0; clusters && k < device->nr_clusters; k++) {
@@ -203,6 +205,7 @@ static void print_json(const struct moment *at)
 	json_array(&o, "ptes");
 	write_ptes(&o, at);
 	json_close(&o);
+	json_string(&o, "slots_in", slot_place(at->lane->spec->kernel));
 	json_array(&o, "slots");
 	write_devices(&o, at, false);
 	json_close(&o);

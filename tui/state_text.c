@@ -5,6 +5,7 @@
 
 #include "arch/arch.h"
 #include "arch/tlb.h"
+#include "core/slot.h"
 #include "scenario/expr.h"
 #include "state_text.h"
 #include "trace/describe.h"
@@ -216,22 +217,31 @@ static void print_slots(const struct moment *at, u32 i)
 		[SLOT_FOLIO] = "in the swap cache",
 		[SLOT_SHADOW] = "on the device",
 		[SLOT_BAD] = "bad",
+		[SLOT_RESERVED] = "reserved",
 	};
 	const struct mm_state *s = at->c.live;
+	const struct kernel *kernel = at->lane->spec->kernel;
 	const struct swap_device *device = state_device(s, i);
 	const struct slot *slot = state_slot(s, device->first_slot);
+	u32 first = device->first_slot;
 
-	printf("  swap %s, %" PRIu32 " slots in use\n", at->scenario->devices[i].id, device->inuse);
+	printf("  swap %s, %" PRIu32 " slots in use, in its %s\n", at->scenario->devices[i].id,
+	       device->inuse, slot_place(kernel));
 	for (u32 k = 0, nr; k < device->nr_slots; k += nr) {
-		for (nr = 1;
-		     k + nr < device->nr_slots && slot[k].kind == slot[k + nr].kind &&
-		     slot[k].count == slot[k + nr].count && slot[k].zero == slot[k + nr].zero;
+		u64 raw = slot_raw(s, kernel, first + k);
+
+		for (nr = 1; k + nr < device->nr_slots && slot[k].kind == slot[k + nr].kind &&
+			     slot[k].count == slot[k + nr].count &&
+			     slot[k].zero == slot[k + nr].zero &&
+			     slot_raw(s, kernel, first + k + nr) == raw;
 		     nr++)
 			;
-		if (slot[k].kind == SLOT_FOLIO || slot[k].kind == SLOT_SHADOW)
-			printf("%c   0x%" PRIx32 " %4" PRIu32 "  count %" PRIu32 "  %s%s\n",
+		if (slot[k].kind != SLOT_FREE && slot[k].kind != SLOT_BAD)
+			printf("%c   0x%" PRIx32 " %4" PRIu32 "  count %" PRIu32 "  %s%s  0x%0*" PRIx64
+			       "\n",
 			       mark(at, &slot[k], nr * sizeof(*slot)), k, nr, slot[k].count,
-			       kinds[slot[k].kind], slot[k].zero ? ", all zeroes" : "");
+			       kinds[slot[k].kind], slot[k].zero ? ", all zeroes" : "",
+			       slot_digits(kernel), raw);
 	}
 }
 

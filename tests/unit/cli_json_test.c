@@ -133,7 +133,7 @@ static void state_has_its_keys(void **state)
 	(void)state;
 	has_keys(
 		json,
-		"lane:s step:n event:s path:a folios:a mms:a ptes:a slots:a clusters:a ubc:o "
+		"lane:s step:n event:s path:a folios:a mms:a ptes:a slots_in:s slots:a clusters:a ubc:o "
 		 "tlbs:a");
 	assert_string_equal(string_of(json, "lane"), "x86_64/batched");
 	assert_int_equal(number_of(json, "step"), 80);
@@ -148,7 +148,7 @@ static void state_has_its_keys(void **state)
 		has_keys(item, "mm:s va:h level:s raw:h text:s");
 	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(json, "slots")) >= 16);
 	cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "slots"))
-		has_keys(item, "device:s offset:n kind:s count:n");
+		has_keys(item, "device:s offset:n kind:s count:n raw:h");
 	cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "clusters"))
 		has_keys(item, "device:s index:n count:n order:n locked:b");
 	has_keys(cJSON_GetObjectItem(json, "ubc"), "flush_required:b writable:b cpumask:h");

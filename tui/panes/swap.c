@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/slot.h"
 #include "panes/panes.h"
 #include "trace/describe.h"
 
@@ -46,7 +47,7 @@ static const char *kind_text(const struct view *v, u32 slot, u32 nr)
 {
 	static const char *const text[] = {
 		[SLOT_FREE] = "free", [SLOT_FOLIO] = "cached", [SLOT_SHADOW] = "shadow",
-		[SLOT_BAD] = "bad",
+		[SLOT_BAD] = "bad", [SLOT_RESERVED] = "reserved",
 	};
 	u32 kind = state_slot(v->s, slot)->kind;
 
@@ -95,6 +96,22 @@ static void draw_device(const struct view *v, const struct area *a, u32 y, u32 s
 	put_cut(a, LABEL_COLUMNS, y, a->w, STYLE_normal, text);
 }
 
+/* What the kernel keeps for them, in its table or in swap_map: runs that are alike. */
+static void draw_raw(const struct view *v, const struct area *a, u32 y, u32 slot, u32 nr)
+{
+	const struct kernel *kernel = v->lane->spec->kernel;
+	u32 x = put_text(a, 1, y, STYLE_dim, slot_place(kernel)) + 1;
+
+	for (u32 i = 0, first = 0; i < nr && x < a->w; first = i) {
+		u64 raw = slot_raw(v->s, kernel, slot + first);
+
+		while (i < nr && slot_raw(v->s, kernel, slot + i) == raw)
+			i++;
+		x = put_format(a, x, y, STYLE_normal, "0x%0*" PRIx64, slot_digits(kernel), raw);
+		x = put_format(a, x, y, STYLE_dim, " x%" PRIu32 "  ", i - first);
+	}
+}
+
 /* Too many for a figure each: "0..95 1  96..511 0", numbered like the folio's pages. */
 static void put_slot_runs(const struct view *v, const struct area *a, u32 x, u32 slot, u32 nr)
 {
@@ -121,7 +138,7 @@ static u32 draw_slots(const struct view *v, const struct area *a, u32 x, u32 slo
 	const char *kind = kind_text(v, slot, nr);
 	u32 end = a->w > strlen(kind) + 1 ? a->w - (u32)strlen(kind) - 1 : 0;
 	bool spaced = x + nr + (nr - 1) / GROUP <= end;
-	u32 rows = a->h > 1 ? a->h - 1 : 1;
+	u32 rows = a->h > 1 ? a->h - 1 : 1; /* the device's line comes behind them */
 	u32 shown = 0, y;
 
 	if (end <= x || nr > (end - x) * rows) {
@@ -150,6 +167,8 @@ void draw_swap(const struct view *v, const struct area *a)
 	rows = draw_slots(v, a, x, slot, folio_nr_pages(f));
 	if (rows < a->h)
 		draw_device(v, a, rows, slot);
+	if (rows + 1 < a->h)
+		draw_raw(v, a, rows + 1, slot, folio_nr_pages(f));
 }
 
 u32 most_swap(const struct view *v, u32 width)
@@ -157,5 +176,5 @@ u32 most_swap(const struct view *v, u32 width)
 	u32 nr = v->folio == NONE ? 1 : folio_nr_pages(state_folio(v->s, v->folio));
 	u32 rows = 1 + nr / (width > 24 ? width - 22 : 4);
 
-	return 1 + (rows < 6 ? rows : 6);
+	return 2 + (rows < 6 ? rows : 6);
 }
