@@ -237,11 +237,11 @@ static void print_slots(const struct moment *at, u32 i)
 		     nr++)
 			;
 		if (slot[k].kind != SLOT_FREE && slot[k].kind != SLOT_BAD)
-			printf("%c   0x%" PRIx32 " %4" PRIu32 "  count %" PRIu32 "  %s%s  0x%0*" PRIx64
-			       "\n",
-			       mark(at, &slot[k], nr * sizeof(*slot)), k, nr, slot[k].count,
-			       kinds[slot[k].kind], slot[k].zero ? ", all zeroes" : "",
-			       slot_digits(kernel), raw);
+			printf("%c   0x%" PRIx32 " %4" PRIu32 "  0x%0*" PRIx64 "  count %" PRIu32
+			       "  %s%s\n",
+			       mark(at, &slot[k], nr * sizeof(*slot)), k, nr, slot_digits(kernel),
+			       raw, slot[k].count, kinds[slot[k].kind],
+			       slot[k].zero ? ", all zeroes" : "");
 	}
 }
 

@@ -133,8 +133,8 @@ static void state_has_its_keys(void **state)
 	(void)state;
 	has_keys(
 		json,
-		"lane:s step:n event:s path:a folios:a mms:a ptes:a slots_in:s slots:a clusters:a ubc:o "
-		 "tlbs:a");
+		"lane:s step:n event:s path:a folios:a mms:a ptes:a slots_in:s slots:a clusters:a "
+		"ubc:o tlbs:a");
 	assert_string_equal(string_of(json, "lane"), "x86_64/batched");
 	assert_int_equal(number_of(json, "step"), 80);
 	has_keys(folio, "id:s order:n refcount:n mapcount:n nr_pages_mapped:n entire_mapcount:n "
