@@ -15,12 +15,14 @@ const struct kernel kernels[] = {
 	  .contpte = CONTPTE_FULL_READ, .access_flush = ACCESS_FLUSH_ALL,
 	  .referenced = REFERENCED_PTE, .unmap = UNMAP_RUN, .flag_mismatch = MISMATCH_LOST,
 	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP,
-	  .cluster_order = CLUSTER_FREE_FIRST, .types = { .max_swapfiles = 24, .nr_device = 3 } },
+	  .cluster_order = CLUSTER_FREE_FIRST, .folio_split = SPLIT_HUGE_PAGE_FOLIO,
+	  .zero_remap = ZERO_LOSES_MARKS, .types = { .max_swapfiles = 24, .nr_device = 3 } },
 	{ .name = "6.12", .release = "Linux 6.12.117",
 	  .contpte = CONTPTE_FULL_READ, .access_flush = ACCESS_FLUSH_ALL,
 	  .referenced = REFERENCED_PTE, .unmap = UNMAP_PTE, .flag_mismatch = MISMATCH_LOST,
 	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP, .swap_alloc = ALLOC_SLOT_CACHE,
 	  .cluster_order = CLUSTER_FREE_FIRST, .swap_names = SWAP_ADD_TO_SWAP,
+	  .folio_split = SPLIT_HUGE_PAGE,
 	  .types = { .max_swapfiles = 23, .nr_device = 4 } },
 };
 const u32 nr_kernels = NR_OF(kernels);

@@ -57,6 +57,12 @@ enum cluster_order { CLUSTER_NONFULL_FIRST, CLUSTER_FREE_FIRST };
 /* The functions around them: folio_alloc_swap() and swap_writeout(), or others. */
 enum swap_names { SWAP_FOLIO_ALLOC, SWAP_ADD_TO_SWAP };
 
+/* Who splits a folio: one function, that called by another, or the other. */
+enum folio_split { SPLIT_FOLIO, SPLIT_HUGE_PAGE_FOLIO, SPLIT_HUGE_PAGE };
+
+/* The shared zero page takes a page's place: does its entry keep soft-dirty and uffd-wp? */
+enum zero_remap { ZERO_KEEPS_MARKS, ZERO_LOSES_MARKS };
+
 /* include/linux/{swap,leafops}.h: what moves softleaf types between kernels */
 struct softleaf_types {
 	u32 max_swapfiles;	/* 24 in 7.3, 23 in 6.12; HWPOISON is the next type */
@@ -78,6 +84,8 @@ struct kernel {
 	enum swap_alloc swap_alloc;
 	enum cluster_order cluster_order;
 	enum swap_names swap_names;
+	enum folio_split folio_split;
+	enum zero_remap zero_remap;
 	struct softleaf_types types;
 };
 

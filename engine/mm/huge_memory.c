@@ -63,10 +63,11 @@ static void unmap_folio(struct machine *m, const struct folio *folio)
 }
 
 /* mm/huge_memory.c:remap_page: the folios that page[first] .. page[first + nr - 1] are in now */
-static void remap_page(struct machine *m, u32 first, u32 nr, u32 flags)
+__mirrored void remap_page(struct machine *m, u32 first, u32 nr, u32 flags)
 {
 	const struct folio *folio;
 
+	enter(m, EV_remap_page, first, nr);
 	for (u32 page = first; page < first + nr; page += folio_nr_pages(folio)) {
 		folio = m->folio + page_folio(m->s, page);
 		remove_migration_ptes(m, folio, flags);
@@ -155,22 +156,30 @@ static bool __folio_freeze_and_split_unmapped(struct machine *m, const struct fo
 	return true;
 }
 
-/* mm/huge_memory.c:__folio_split, anonymous folios into folios of one page */
-__mirrored bool __folio_split(struct machine *m, const struct folio *folio, u32 list)
+/* Do only its mappings and the caller know the folio? 6.x ask a function. */
+static bool may_be_split(struct machine *m, const struct folio *folio)
+{
+	if (m->kernel->folio_split != SPLIT_FOLIO)
+		return can_split_folio(m, folio);
+	if (folio_expected_ref_count(folio) == folio->refcount - 1)
+		return true;
+	step(m, EV_split_refused, folio->page, folio->refcount);
+	return false;
+}
+
+/* Anonymous folios into folios of one page, by whoever splits them in that kernel. */
+static bool split_unmapped(struct machine *m, const struct folio *folio, u32 list)
 {
 	u32 first = folio->page, nr = folio_nr_pages(folio);
 	bool split;
 
-	enter(m, EV___folio_split, first, nr);
 	if (folio_flag(folio, PG_writeback)) {
 		step(m, EV_split_under_writeback, first, 0);
 		return false;
 	}
 	step(m, EV_anon_vma_locked, first, 0);
-	if (folio_expected_ref_count(folio) != folio->refcount - 1) {
-		step(m, EV_split_refused, first, folio->refcount);
+	if (!may_be_split(m, folio))
 		return false;
-	}
 	unmap_folio(m, folio);
 	split = __folio_freeze_and_split_unmapped(m, folio, list);
 	remap_page(m, first, nr, split ? TTU_USE_SHARED_ZEROPAGE : 0);
@@ -183,9 +192,28 @@ __mirrored bool __folio_split(struct machine *m, const struct folio *folio, u32 
 	return split;
 }
 
+/* mm/huge_memory.c:__folio_split */
+__mirrored bool __folio_split(struct machine *m, const struct folio *folio, u32 list)
+{
+	enter(m, EV___folio_split, folio->page, folio_nr_pages(folio));
+	return split_unmapped(m, folio, list);
+}
+
+/* mm/huge_memory.c:split_huge_page_to_list_to_order: 6.12; 6.16 in front of __folio_split */
+__mirrored bool split_huge_page_to_list_to_order(struct machine *m, const struct folio *folio,
+						 u32 list)
+{
+	enter(m, EV_split_huge_page_to_list_to_order, folio->page, folio_nr_pages(folio));
+	if (m->kernel->folio_split == SPLIT_HUGE_PAGE_FOLIO)
+		return __folio_split(m, folio, list);
+	return split_unmapped(m, folio, list);
+}
+
 /* mm/huge_memory.c:split_folio_to_list */
 __mirrored bool split_folio_to_list(struct machine *m, const struct folio *folio, u32 list)
 {
 	enter(m, EV_split_folio_to_list, folio->page, folio_nr_pages(folio));
-	return __folio_split(m, folio, list);
+	if (m->kernel->folio_split == SPLIT_FOLIO)
+		return __folio_split(m, folio, list);
+	return split_huge_page_to_list_to_order(m, folio, list);
 }

@@ -226,6 +226,9 @@ __mirrored bool can_split_folio(struct machine *m, const struct folio *folio);
  */
 __mirrored bool split_folio_to_list(struct machine *m, const struct folio *folio, u32 list);
 __mirrored bool __folio_split(struct machine *m, const struct folio *folio, u32 list);
+__mirrored bool split_huge_page_to_list_to_order(struct machine *m, const struct folio *folio,
+						 u32 list);
+__mirrored void remap_page(struct machine *m, u32 first, u32 nr, u32 flags);
 __mirrored void __folio_unqueue_deferred_split(struct machine *m, const struct folio *folio);
 
 __mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,

@@ -44,6 +44,11 @@ static pte_t restored_pte(const struct machine *m, const struct folio *folio,
 	return old->uffd ? ops->mkuffd(pte) : pte;
 }
 
+static void decode_migration_pte(struct machine *m, struct pte_desc *old)
+{
+	m->arch->pte->decode(m->arch->ptep_get(m, m->task->walk_pte), &m->kernel->types, old);
+}
+
 /* mm/migrate.c:remove_migration_pte */
 __mirrored bool remove_migration_pte(struct machine *m, const struct folio *folio,
 				     const struct vma *vma, void *arg)
@@ -57,10 +62,14 @@ __mirrored bool remove_migration_pte(struct machine *m, const struct folio *foli
 	enter(m, EV_remove_migration_pte, folio->page, folio_nr_pages(folio));
 	page_vma_mapped_walk_start(m, &pvmw, PVMW_SYNC | PVMW_MIGRATION);
 	while (page_vma_mapped_walk(m, &pvmw)) {
-		m->arch->pte->decode(m->arch->ptep_get(m, m->task->walk_pte), types, &old);
+		old = (struct pte_desc){ 0 };
+		if (m->kernel->zero_remap == ZERO_KEEPS_MARKS)
+			decode_migration_pte(m, &old);
 		if (flags & TTU_USE_SHARED_ZEROPAGE &&
 		    try_to_map_unused_to_zeropage(m, folio, vma, &old))
 			continue;
+		if (m->kernel->zero_remap == ZERO_LOSES_MARKS)
+			decode_migration_pte(m, &old);
 		page = pfn_page(m->s, old.pfn);
 		folio_ref_add(m, folio, 1);
 		step(m, EV_folio_mapping_ref, page, 1);
