@@ -20,6 +20,7 @@ const struct kernel kernels[] = {
 	{ .name = "6.12", .release = "Linux 6.12.117",
 	  .contpte = CONTPTE_FULL_READ, .access_flush = ACCESS_FLUSH_ALL,
 	  .referenced = REFERENCED_PTE, .unmap = UNMAP_PTE, .flag_mismatch = MISMATCH_LOST,
+	  .lazyfree_kept = LAZYFREE_KEPT_SWAPBACKED,
 	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP, .swap_alloc = ALLOC_SLOT_CACHE,
 	  .cluster_order = CLUSTER_FREE_FIRST, .swap_names = SWAP_ADD_TO_SWAP,
 	  .folio_split = SPLIT_HUGE_PAGE,

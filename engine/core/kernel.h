@@ -33,6 +33,9 @@ enum unmap {
 	UNMAP_PTE,		/* one PTE; walks on behind the folio's last */
 };
 
+/* A lazyfree folio that could not go: one only if it was written to, or swapbacked anyway */
+enum lazyfree_kept { LAZYFREE_KEPT, LAZYFREE_KEPT_SWAPBACKED };
+
 /* Swapbacked and swapcache contradict each other: what becomes of the cleared PTE? */
 enum flag_mismatch { MISMATCH_RESTORED, MISMATCH_LOST };
 
@@ -79,6 +82,7 @@ struct kernel {
 	enum referenced referenced;
 	enum unmap unmap;
 	enum flag_mismatch flag_mismatch;
+	enum lazyfree_kept lazyfree_kept;
 	enum mlock_missed mlock_missed;
 	enum swap_slots swap_slots;
 	enum swap_alloc swap_alloc;

@@ -82,7 +82,8 @@ struct mm {
 	u32 pad;
 };
 
-enum vma_flag { VM_WRITE = 1, VM_LOCKED = 2, VM_EXEC = 4 };
+/* VM_DROPPABLE: what is in it may be dropped at any time, even if it was written to. */
+enum vma_flag { VM_WRITE = 1, VM_LOCKED = 2, VM_EXEC = 4, VM_DROPPABLE = 8 };
 
 struct vma {
 	u64 start, end;
@@ -194,6 +195,8 @@ struct run_before {
 	u32 nr;
 	u32 pins;		/* of the folio */
 	u32 done;		/* whose mappings are removed */
+	u32 lazyfree;		/* it was a lazyfree folio's */
+	u32 pad;
 	u32 write[16], soft_dirty[16], uffd[16];	/* a bit for each PTE */
 };
 

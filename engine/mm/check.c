@@ -365,7 +365,7 @@ static bool check_run_entry(const struct machine *m, const struct run_before *ru
 			FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
 		return true;
 	}
-	if (i < run->done && uffd && (ops->none(pte) || !ops->swp_uffd(pte)))
+	if (i < run->done && uffd && !run->lazyfree && (ops->none(pte) || !ops->swp_uffd(pte)))
 		FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
 	if (i < run->done && soft_dirty && !ops->none(pte) && !ops->swp_soft_dirty(pte))
 		FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
@@ -384,6 +384,7 @@ static bool check_tasks(const struct machine *m, struct violation *v)
 			continue;
 		folio = m->folio + task->folio;
 		if (task->phase == PHASE_unmap && folio_flag(folio, PG_anon) &&
+		    !(task->run.nr && task->run.lazyfree) &&
 		    folio_flag(folio, PG_swapbacked) != folio_flag(folio, PG_swapcache))
 			FAIL(v, V11, ON_FOLIO, task->folio, folio_flag(folio, PG_swapbacked),
 			     folio_flag(folio, PG_swapcache));

@@ -161,6 +161,13 @@ __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *foli
 				     const struct page_vma_mapped_walk *pvmw, pte_t pteval);
 __mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio,
 			       const struct vma *vma, u32 page, u32 pte, pte_t pteval, u32 nr);
+__mirrored bool ttu_anon_lazyfree_folio(struct machine *m, const struct folio *folio,
+					const struct vma *vma, u32 page, u32 nr);
+/* The same in place, up to 6.16: without setting swapbacked ... */
+bool discard_lazyfree(struct machine *m, const struct folio *folio, const struct vma *vma,
+		      u32 page, u32 nr);
+/* ... which is done when the PTEs are restored. */
+void lazyfree_restored(struct machine *m, const struct folio *folio, const struct vma *vma);
 __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio *folio, u32 mm,
 					  u32 page, u32 pte, pte_t pteval, u32 nr);
 __mirrored void folio_add_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,

@@ -286,8 +286,11 @@ __mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio, con
 			       u32 page, u32 pte, pte_t pteval, u32 nr)
 {
 	enter(m, EV_ttu_anon_folio, page, nr);
-	return flags_agree(folio) &&
-	       ttu_anon_swapbacked_folio(m, folio, vma->mm, page, pte, pteval, nr);
+	if (!flags_agree(folio))
+		return false;
+	if (!folio_flag(folio, PG_swapbacked))
+		return ttu_anon_lazyfree_folio(m, folio, vma, page, nr);
+	return ttu_anon_swapbacked_folio(m, folio, vma->mm, page, pte, pteval, nr);
 }
 
 /* Up to 6.16 all of it stands in try_to_unmap_one(). */
@@ -296,7 +299,11 @@ static bool convert_ptes(struct machine *m, const struct folio *folio, const str
 {
 	if (m->kernel->unmap == UNMAP_TTU)
 		return ttu_anon_folio(m, folio, vma, page, pte, pteval, nr);
-	return flags_agree(folio) && swap_out_ptes(m, folio, vma->mm, page, pte, pteval, nr);
+	if (!flags_agree(folio))
+		return false;
+	if (!folio_flag(folio, PG_swapbacked))
+		return discard_lazyfree(m, folio, vma, page, nr);
+	return swap_out_ptes(m, folio, vma->mm, page, pte, pteval, nr);
 }
 
 /* The end of a turn: the mappings are gone, so are their counts and references. */
@@ -310,16 +317,19 @@ static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32
 /*
  * A run may mix exclusive and shared pages: each sub-batch that agrees is converted and
  * finished on its own, so that a later one may fail. Returns how many PTEs are done. In
- * 7.3 the run is one PTE, and this is what follows ttu_anon_folio() there.
+ * 7.3 the run is one PTE, and this is what follows ttu_anon_folio() there. A lazyfree
+ * folio's run goes in one piece.
  */
 static u32 unmap_sub_batches(struct machine *m, const struct folio *folio, const struct vma *vma,
 			     u32 page, pte_t pteval, u32 nr)
 {
-	u32 pte = m->task->walk_pte, done = 0, len;
+	bool swapbacked = folio_flag(folio, PG_swapbacked);
+	u32 pte = m->task->walk_pte, done = 0, len = nr;
 
 	for (; done < nr; done += len) {
-		len = page_anon_exclusive_batch(m, page + done, nr - done);
-		if (nr > 1)
+		if (swapbacked)
+			len = page_anon_exclusive_batch(m, page + done, nr - done);
+		if (swapbacked && nr > 1)
 			step(m, EV_anon_exclusive_batch, page + done, len);
 		if (!convert_ptes(m, folio, vma, page + done, pte + done,
 				  m->arch->pte->advance_pfn(pteval, done), len))
@@ -364,6 +374,7 @@ static void note_run(struct machine *m, const struct folio *folio, u32 nr)
 	put(m, &run->nr, nr);
 	put(m, &run->pins, folio->pincount);
 	put(m, &run->done, 0);
+	put(m, &run->lazyfree, !folio_flag(folio, PG_swapbacked));
 	for (u32 i = 0; i < nr; i++) {
 		pte_t pte = m->pte[run->pte + i];
 
@@ -481,6 +492,8 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 		done = unmap_sub_batches(m, folio, vma, page, pteval, nr_pages);
 		if (done < nr_pages) {
 			restore_run(m, folio, page, pteval, done, nr_pages);
+			if (m->kernel->unmap != UNMAP_TTU)
+				lazyfree_restored(m, folio, vma);
 			page_vma_mapped_walk_done(m);
 			return false;
 		}
@@ -488,7 +501,8 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 			page_vma_mapped_walk_done(m);
 			break;
 		}
-		if (nr_pages > 1 && !bug(m, BUG_walk_not_skipped))
+		if (nr_pages > 1 && folio_flag(folio, PG_swapbacked) &&
+		    !bug(m, BUG_walk_not_skipped))
 			walk_skip(m, nr_pages);
 	}
 	return !locked;

@@ -116,6 +116,20 @@ __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
 	return true;
 }
 
+/* A lazyfree folio is in no cache: only reclaim's own reference may be left. */
+static bool freeze_lazyfree(struct machine *m, const struct folio *folio)
+{
+	if (folio->refcount != 1) {
+		step(m, EV_folio_ref_freeze_failed, folio->page, 1);
+		return false;
+	}
+	put(m, &folio->refcount, 0);
+	count(m, COUNT_ref_op, 1);
+	folio_clear_flag(m, folio, PG_isolated);
+	step(m, EV_folio_ref_frozen, folio->page, 1);
+	return true;
+}
+
 /*
  * The body of shrink_folio_list()'s loop, cut where a folio enters the next phase. Each
  * part says how to go on: the kernel's labels.
@@ -210,6 +224,11 @@ static enum label write_out(struct machine *m, const struct folio *folio)
 		return ACTIVATE_LOCKED;
 	if (!folio_flag(folio, PG_dirty))
 		return GO_ON;
+	if (!folio_flag(folio, PG_swapbacked)) {
+		folio_set_flag(m, folio, PG_reclaim);
+		step(m, EV_folio_reclaim_set, folio->page, 0);
+		return ACTIVATE_LOCKED;
+	}
 	enter_phase(m, PHASE_flush);
 	if (!bug(m, BUG_no_flush_before_write))
 		try_to_unmap_flush_dirty(m);
@@ -237,7 +256,8 @@ static void flush_and_free(struct machine *m)
 static enum label free_it(struct machine *m, const struct folio *folio)
 {
 	enter_phase(m, PHASE_free);
-	if (!__remove_mapping(m, folio))
+	if (folio_flag(folio, PG_swapbacked) ? !__remove_mapping(m, folio) :
+					       !freeze_lazyfree(m, folio))
 		return KEEP_LOCKED;
 	folio_unlock(m, folio);
 	if (folio_flag(folio, PG_deferred_list))

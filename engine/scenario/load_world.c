@@ -273,6 +273,7 @@ static const struct field vma_fields[] = {
 	{ "write", FIELD_BIT, AT(scn_vma, flags), .bit = VM_WRITE, .fallback = true },
 	{ "locked", FIELD_BIT, AT(scn_vma, flags), .bit = VM_LOCKED },
 	{ "exec", FIELD_BIT, AT(scn_vma, flags), .bit = VM_EXEC },
+	{ "droppable", FIELD_BIT, AT(scn_vma, flags), .bit = VM_DROPPABLE },
 };
 static const struct shape vma_shape = { SHAPE(scn_vma, vma_fields), .check = check_vma };
 
@@ -407,6 +408,9 @@ static bool check_folio(struct reader *r, u32 node, void *target)
 	folio->at = place_of(r, node);
 	if (!check_name(r, node, folio))
 		return false;
+	if (folio->lazyfree && folio->device != NONE)
+		return read_fail(r, member_or_self(r->doc, node, "swap"),
+				 "expected no slot: a lazyfree folio is in no swap cache");
 	for (u32 i = 0; i < r->s->nr_folios; i++)
 		total += nr_pages(&r->s->folios[i]);
 	if (total > MAX_TOTAL)
@@ -432,6 +436,7 @@ static const struct field folio_fields[] = {
 	{ "fill", FIELD_READ, .read = read_fill, .absent = "{\"fill\": \"zero\"}" },
 	{ "flags", FIELD_READ, .read = read_flags },
 	{ "isolated", FIELD_BOOL, AT(scn_folio, isolated) },
+	{ "lazyfree", FIELD_BOOL, AT(scn_folio, lazyfree) },
 	{ "pins", FIELD_INT, AT(scn_folio, pins), .max = 0xffff },
 	{ "refs", FIELD_INT, AT(scn_folio, refs), .max = 0xffff },
 	{ "swap", FIELD_OBJECT, .shape = &cached_shape },

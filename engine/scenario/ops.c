@@ -189,7 +189,8 @@ static bool is_ready_to_unmap(const struct machine *m, const struct scn_op *op)
 {
 	const struct folio *folio = m->folio + op->folio;
 
-	return folio_flag(folio, PG_locked) && folio_flag(folio, PG_swapcache);
+	return folio_flag(folio, PG_locked) &&
+	       folio_flag(folio, PG_swapcache) == folio_flag(folio, PG_swapbacked);
 }
 
 static bool has_vma(const struct machine *m, const struct scn_op *op)
@@ -218,7 +219,7 @@ const struct op_info op_infos[] = {
 	  .run = op_try_to_unmap,
 	  .reclaims = true,
 	  .possible = is_ready_to_unmap,
-	  .needs = "the folio must be locked (its flags) and in the swap cache",
+	  .needs = "the folio must be locked (its flags) and, unless lazyfree, in the swap cache",
 	  .text = "unmap a folio as shrink_folio_list does, flushes deferred" },
 	{ .name = "try_to_unmap_flush",
 	  .run = op_try_to_unmap_flush,

@@ -66,6 +66,7 @@ struct scn_folio {
 	bool zero_filled;	/* fill: "zero" (default) or "data" */
 	u32 flags;		/* enum folio_flag bits beside anon swapbacked uptodate lru */
 	bool isolated;		/* already off the LRU, on reclaim's list, locked */
+	bool lazyfree;		/* not swapbacked: MADV_FREE */
 	u32 pins, refs;		/* FOLL_PIN pins; plain extra references */
 	u32 device;		/* NONE: not in the swap cache */
 	u32 slot;		/* offset of the first slot on it */

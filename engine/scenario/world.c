@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/arch.h"
 #include "arch/tlb.h"
+#include "mm/internal.h"
 #include "scenario/json.h"
 #include "scenario/run.h"
 
@@ -311,8 +311,8 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 
 	*folio = no_folio(spec->pfn + k * nr, page);
 	folio->order = spec->order;
-	folio->flags = spec->flags | 1u << PG_anon | 1u << PG_swapbacked | 1u << PG_uptodate |
-		       (u32)spec->zero_filled << PG_zero_filled;
+	folio->flags = spec->flags | 1u << PG_anon | (u32)!spec->lazyfree << PG_swapbacked |
+		       1u << PG_uptodate | (u32)spec->zero_filled << PG_zero_filled;
 	folio->pincount = spec->pins;
 	folio->gup = spec->refs + spec->pins * folio_pin_refs(folio);
 	folio->refcount = folio->gup;
@@ -389,10 +389,7 @@ static void place_lists(struct builder *b)
 			const struct folio *folio = folio_at(b, spec->state + k);
 
 			list_add_head(b, spec->state + k,
-				      spec->isolated		      ? LIST_FOLIO_LIST :
-				      folio_flag(folio, PG_unevictable) ? LRU_UNEVICTABLE :
-				      folio_flag(folio, PG_active)    ? LRU_ACTIVE_ANON :
-									LRU_INACTIVE_ANON);
+				      spec->isolated ? LIST_FOLIO_LIST : folio_lru_list(folio));
 		}
 	}
 }

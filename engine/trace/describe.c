@@ -30,7 +30,8 @@ static const struct word_field task_fields[] = {
 	FIELD(task, walk_pte, PTE), FIELD(task, walk_flags, HEX), FIELD(task, phase, TASK_PHASE),
 	FIELD(task, folio, FOLIO), FIELD(task, page, PAGE), FIELD(task, nr_pages, NUMBER),
 	FIELD(task, run.pte, PTE), FIELD(task, run.nr, NUMBER), FIELD(task, run.pins, NUMBER),
-	FIELD(task, run.done, NUMBER), FIELDS(task, run.write, 16, HEX),
+	FIELD(task, run.done, NUMBER), FIELD(task, run.lazyfree, NUMBER),
+	FIELDS(task, run.write, 16, HEX),
 	FIELDS(task, run.soft_dirty, 16, HEX), FIELDS(task, run.uffd, 16, HEX),
 };
 static const struct word_field mm_fields[] = {
