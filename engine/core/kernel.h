@@ -60,7 +60,7 @@ enum cluster_order { CLUSTER_NONFULL_FIRST, CLUSTER_FREE_FIRST };
 /* The functions around them: folio_alloc_swap() and swap_writeout(), or others. */
 enum swap_names { SWAP_FOLIO_ALLOC, SWAP_ADD_TO_SWAP };
 
-/* Who splits a folio: one function, that called by another, or the other. */
+/* Who splits a folio: one function, that called by another, or the other, from the end on. */
 enum folio_split { SPLIT_FOLIO, SPLIT_HUGE_PAGE_FOLIO, SPLIT_HUGE_PAGE };
 
 /* The shared zero page takes a page's place: does its entry keep soft-dirty and uffd-wp? */

@@ -141,8 +141,9 @@ static bool __folio_freeze_and_split_unmapped(struct machine *m, const struct fo
 	if (cached)
 		swap_cache_lock(m, folio->swap);
 	__split_folio_to_order(m, folio);
-	for (u32 page = folio->page + 1; page < folio->page + nr; page++) {
-		const struct folio *tail = m->folio + page_folio(m->s, page);
+	for (u32 i = 1; i < nr; i++) {
+		u32 n = m->kernel->folio_split == SPLIT_HUGE_PAGE ? nr - i : i;
+		const struct folio *tail = m->folio + page_folio(m->s, folio->page + n);
 
 		put(m, &tail->held, 1);
 		folio_ref_unfreeze(m, tail);
