@@ -18,7 +18,7 @@
 static bool index_pages(struct app *app)
 {
 	const struct lane *lane = &app->run->lanes[0];
-	const struct mm_state *s = trace_start(lane->trace);
+	const struct mm_state *s = (const struct mm_state *)(const void *)lane->placed;
 	u32 nr_ptes = s->nr[ARRAY_PTE], nr_pages = s->nr[ARRAY_PAGE];
 
 	app->pte_page = malloc(((size_t)nr_ptes + 1) * sizeof(u32));
@@ -44,32 +44,7 @@ static bool index_pages(struct app *app)
 	return true;
 }
 
-/* Where each `say` of the scenario is due, lane by lane, and each broken invariant. */
-static bool find_says(struct app *app)
-{
-	const struct run *run = app->run;
-	const struct scenario *s = run->scenario;
-	const struct scn_say *say = s->says;
-
-	app->say = calloc(((size_t)s->nr_says + 1) * run->nr_lanes + 1, sizeof(*app->say));
-	if (!app->say)
-		return false;
-	for (u32 l = 0; l < run->nr_lanes; l++)
-		if (run->lanes[l].invariant.text[0])
-			app->say[app->nr_says++] = (struct say_at){
-				l, run->lanes[l].invariant_step, run->lanes[l].invariant.text
-			};
-	for (; say < s->says + s->nr_says; say++)
-		for (u32 l = 0; l < run->nr_lanes; l++) {
-			u32 pos = say_position(&run->lanes[l], say);
-
-			if (pos)
-				app->say[app->nr_says++] = (struct say_at){ l, pos, say->text };
-		}
-	return true;
-}
-
-bool app_open(struct app *app, const struct run *run)
+bool app_open(struct app *app, struct run *run)
 {
 	bool ok;
 
@@ -78,10 +53,12 @@ bool app_open(struct app *app, const struct run *run)
 		.names = scenario_names(run->scenario),
 	};
 	app->cursor = calloc(run->nr_lanes, sizeof(*app->cursor));
-	ok = app->cursor && index_pages(app) && find_says(app);
+	ok = app->cursor && index_pages(app);
 	for (u32 i = 0; ok && i < run->nr_lanes; i++)
 		ok = cursor_open(&app->cursor[i], run->lanes[i].trace);
-	if (!ok)
+	if (ok)
+		app_goto(app, 0);
+	else
 		app_close(app);
 	return ok;
 }
@@ -94,7 +71,6 @@ void app_close(struct app *app)
 	free(app->pte_page);
 	free(app->page_ptes);
 	free(app->page_pte);
-	free(app->say);
 	*app = (struct app){ .run = NULL };
 }
 
@@ -104,19 +80,52 @@ void app_resize(struct app *app, u32 w, u32 h)
 	app->h = h;
 }
 
-void app_goto(struct app *app, u32 tick)
+bool app_show(struct app *app, u32 window)
 {
-	u32 end = align_nr_ticks(app->run->align);
-
-	app->tick = tick < end ? tick : end;
+	if (window == app->run->window)
+		return true;
+	if (!run_show(app->run, window)) {
+		app_complain(app, "There is no memory to go there.");
+		return false;
+	}
 	for (u32 i = 0; i < app->run->nr_lanes; i++)
-		cursor_seek(&app->cursor[i], align_pos(app->run->align, app->tick, i));
+		cursor_move(&app->cursor[i], app->run->lanes[i].trace);
+	return true;
 }
 
+bool app_turn(struct app *app, int dir)
+{
+	const struct run *run = app->run;
+
+	if (dir < 0 ? run->window == 0 : run->window + 1 == run->nr_windows)
+		return false;
+	return app_show(app, dir < 0 ? run->window - 1 : run->window + 1);
+}
+
+void app_goto(struct app *app, u32 tick)
+{
+	const struct run *run = app->run;
+	u32 first, last;
+
+	app_show(app, run_window_at(run, tick));
+	first = align_first_tick(run->align);
+	last = align_last_tick(run->align);
+	app->tick = tick < first ? first : tick > last ? last : tick;
+	for (u32 i = 0; i < run->nr_lanes; i++)
+		cursor_seek(&app->cursor[i], align_pos(run->align, app->tick, i));
+}
+
+void app_goto_step(struct app *app, u32 lane, u32 pos)
+{
+	if (app_show(app, run_window_of(app->run, lane, pos)))
+		app_goto(app, align_tick(app->run->align, lane, pos));
+}
+
+/* The last tick up to this one that moves one of these lanes; if none does, the window's first. */
 static u32 last_move(const struct app *app, const u32 *lane, u32 nr, u32 tick)
 {
 	const struct align *a = app->run->align;
-	u32 last = 0;
+	u32 last = align_first_tick(a);
 
 	for (u32 i = 0; i < nr; i++) {
 		u32 moved = align_tick(a, lane[i], align_pos(a, tick, lane[i]));
@@ -126,34 +135,69 @@ static u32 last_move(const struct app *app, const u32 *lane, u32 nr, u32 tick)
 	return last;
 }
 
-/* The alignment is of all lanes: a tick may move none of those shown. */
-u32 app_next(const struct app *app, u32 tick, int dir)
+/* The first tick after this one that moves one of these lanes, or NONE. */
+static u32 next_move(const struct app *app, const u32 *lane, u32 nr, u32 tick)
 {
-	const struct align *a = app->run->align;
-	u32 lane[MAX_SHOWN];
-	u32 nr = app_shown(app, app->w, lane);
+	const struct run *run = app->run;
 	u32 next = NONE;
 
-	if (dir < 0)
-		return tick ? last_move(app, lane, nr, tick - 1) : 0;
 	for (u32 i = 0; i < nr; i++) {
-		u32 pos = align_pos(a, tick, lane[i]);
+		u32 pos = align_pos(run->align, tick, lane[i]);
 
-		if (pos < trace_nr_steps(app->run->lanes[lane[i]].trace)) {
-			u32 moves = align_tick(a, lane[i], pos + 1);
+		if (pos < run_edge(run, run->window + 1, lane[i])) {
+			u32 moves = align_tick(run->align, lane[i], pos + 1);
 
 			next = moves < next ? moves : next;
 		}
 	}
-	return next == NONE ? tick : next;
+	return next;
 }
 
-void app_settle(struct app *app)
+/* Has one of these lanes steps behind the window shown? */
+static bool goes_on(const struct app *app, const u32 *lane, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++)
+		if (run_edge(app->run, app->run->window + 1, lane[i]) < app_steps(app, lane[i]))
+			return true;
+	return false;
+}
+
+/* The alignment is of all lanes: a tick may move none of those shown. */
+u32 app_next(struct app *app, u32 tick, int dir)
+{
+	struct run *run = app->run;
+	u32 lane[MAX_SHOWN];
+	u32 nr = app_shown(app, app->w, lane);
+	u32 from = tick, next;
+
+	if (dir < 0) {
+		while ((next = last_move(app, lane, nr, tick - (tick > 0))) ==
+		       align_first_tick(run->align) && app_turn(app, -1))
+			tick = align_last_tick(run->align) + 1;
+		return next;
+	}
+	while ((next = next_move(app, lane, nr, tick)) == NONE && goes_on(app, lane, nr) &&
+	       app_turn(app, 1))
+		tick = align_first_tick(run->align);
+	return next == NONE ? from : next;
+}
+
+bool app_has_next(const struct app *app)
 {
 	u32 lane[MAX_SHOWN];
 	u32 nr = app_shown(app, app->w, lane);
 
-	app_goto(app, last_move(app, lane, nr, app->tick));
+	for (u32 i = 0; i < nr; i++)
+		if (app->cursor[lane[i]].pos < app_steps(app, lane[i]))
+			return true;
+	return false;
+}
+
+void app_settle(struct app *app)
+{
+	app_goto(app, app->tick);
+	if (!app_moves_any(app, app->tick))
+		app_goto(app, app_next(app, app->tick, -1));
 }
 
 bool app_moves_any(const struct app *app, u32 tick)
@@ -167,6 +211,18 @@ bool app_moves_any(const struct app *app, u32 tick)
 	return false;
 }
 
+const char *app_said(const struct app *app, u32 lane, u32 pos)
+{
+	const struct lane *l = &app->run->lanes[lane];
+
+	if (l->invariant.text[0] && l->invariant_step == pos)
+		return l->invariant.text;
+	for (u32 i = 0; i < app->run->scenario->nr_says; i++)
+		if (lane_said(l, i) == pos)
+			return app->run->scenario->says[i].text;
+	return NULL;
+}
+
 u32 app_tick(struct app *app, u32 ms)
 {
 	u32 period = 1000 / app->speed;
@@ -178,7 +234,7 @@ u32 app_tick(struct app *app, u32 ms)
 		return 0;
 	app->elapsed = app->elapsed - period < period ? app->elapsed - period : 0;
 	app_goto(app, app_next(app, app->tick, 1));
-	app->playing = app_next(app, app->tick, 1) != app->tick;
+	app->playing = app_has_next(app);
 	return EFFECT_REDRAW;
 }
 
@@ -306,19 +362,22 @@ static u32 lanes_to_name(const struct app *app, u32 lane[MAX_SHOWN])
  */
 static u32 naming_lane(const struct app *app, const u32 *lane, u32 nr)
 {
+	const struct run *run = app->run;
 	const struct trace *trace[MAX_SHOWN];
-	u32 shown[MAX_SHOWN];
+	u32 from[MAX_SHOWN], shown[MAX_SHOWN];
 	u32 nr_shown = app_shown(app, app->w, shown);
 	u32 last = last_move(app, shown, nr_shown, app->tick);
 	u32 best = shown[0];
 	struct align *alone;
 
 	for (u32 i = nr_shown; i-- > 0;)
-		if (align_moves(app->run->align, last, shown[i]))
+		if (align_moves(run->align, last, shown[i]))
 			best = shown[i];
-	for (u32 i = 0; i < nr; i++)
-		trace[i] = app->run->lanes[lane[i]].trace;
-	alone = nr ? align_new(trace, nr) : NULL;
+	for (u32 i = 0; i < nr; i++) {
+		trace[i] = run->lanes[lane[i]].trace;
+		from[i] = run_edge(run, run->window, lane[i]);
+	}
+	alone = nr ? align_part(trace, nr, from, 0) : NULL;
 	for (u32 pass = 0; alone && pass < 2; pass++)
 		for (u32 i = 0; i < nr_shown; i++) {
 			u32 tick = align_tick(alone, i, app->cursor[shown[i]].pos), same = 0;

@@ -8,6 +8,9 @@
  *
  * Where the explorer stands is one number, the tick of the alignment; every lane's
  * cursor follows it. Lanes are named by their index in run->lanes.
+ *
+ * A long run is there window by window (scenario/run.h). app_goto() shows the one that its
+ * tick is in; what looks for another moment may leave a different one shown until then.
  */
 #ifndef APP_H
 #define APP_H
@@ -46,14 +49,8 @@ enum mode { MODE_KEYS, MODE_SEARCH, MODE_COMMAND, MODE_HELP };
 #define MAX_JUMPS 32
 #define MAX_LINE 160
 
-/* Where the scenario wants something said: lane stands after that step. */
-struct say_at {
-	u32 lane, pos;
-	const char *text;
-};
-
 struct app {
-	const struct run *run;
+	struct run *run;
 	struct names names;
 	u32 tick;
 	struct cursor *cursor;		/* [run->nr_lanes], all at tick */
@@ -86,12 +83,10 @@ struct app {
 	u32 *pte_page;			/* [nr PTEs]: index in page[], or NONE */
 	u32 *page_ptes;			/* [nr pages + 1]: first in page_pte[] */
 	u32 *page_pte;			/* PTEs by page */
-	struct say_at *say;
-	u32 nr_says;
 };
 
-/* A recorded run, which must outlive the app. False: out of memory, nothing to close. */
-bool app_open(struct app *app, const struct run *run);
+/* A run to be explored, which must outlive the app. False: out of memory, nothing to close. */
+bool app_open(struct app *app, struct run *run);
 void app_close(struct app *app);
 void app_resize(struct app *app, u32 w, u32 h);
 
@@ -101,18 +96,26 @@ u32 app_tick(struct app *app, u32 ms);			/* effects; call while app->playing */
 void app_draw(const struct app *app, struct canvas *canvas);
 
 void app_goto(struct app *app, u32 tick);		/* clamped */
+void app_goto_step(struct app *app, u32 lane, u32 pos);	/* the first tick at which it is there */
+/* Show a window; the one after (dir > 0) or before it. False: there is none, or no memory. */
+bool app_show(struct app *app, u32 window);
+bool app_turn(struct app *app, int dir);
 /*
  * A tick may move none of the lanes shown, only others: back to the last that did. Every
  * lane shown stays where it is.
  */
 void app_settle(struct app *app);
 /*
- * The nearest tick after (dir > 0) or before a tick that moves a lane shown. Nothing
- * ahead: the tick itself; nothing before: 0.
+ * The nearest tick after (dir > 0) or before a tick of the window shown that moves a lane
+ * shown; its window is shown then. Nothing ahead: the tick itself; nothing before: 0.
  */
-u32 app_next(const struct app *app, u32 tick, int dir);
-/* Does a tick move a lane shown? */
+u32 app_next(struct app *app, u32 tick, int dir);
+/* Has a lane shown steps ahead of it? */
+bool app_has_next(const struct app *app);
+/* Does a tick of the window shown move a lane shown? */
 bool app_moves_any(const struct app *app, u32 tick);
+/* What is to be said of a lane's position: that an invariant breaks, or a remark; else NULL. */
+const char *app_said(const struct app *app, u32 lane, u32 pos);
 /* Zoom a pane by its name; "" or "all": none. False: no such pane. */
 bool app_view(struct app *app, const char *name);
 /* Show these lanes, names or globs with commas; "": as many as fit. */
@@ -136,6 +139,12 @@ static inline const struct cursor *app_cursor(const struct app *app, u32 lane)
 static inline bool app_moves(const struct app *app, u32 lane)
 {
 	return align_moves(app->run->align, app->tick, lane);
+}
+
+/* Of a lane in all: its last position. */
+static inline u32 app_steps(const struct app *app, u32 lane)
+{
+	return (u32)app->run->lanes[lane].steps;
 }
 
 #endif

@@ -101,9 +101,6 @@ int command_limits(const struct run *run)
 	for (u32 i = 0; i < run->nr_lanes; i++) {
 		const struct lane *lane = &run->lanes[i];
 
-		if (lane->oom)
-			return complain(STATUS_INTERNAL, "%s: out of memory after %llu steps",
-					lane->spec->name, (unsigned long long)lane->steps);
 		if (lane->limited)
 			status = complain(STATUS_DIFFERS,
 					  "%s: stopped at the limit of %llu steps (limits.steps)",

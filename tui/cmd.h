@@ -68,7 +68,7 @@ int command_limits(const struct run *run);
 void command_close(struct run *run);
 
 struct app;
-/* The explorer of a recorded run at --at and --view; app_close() is due after STATUS_OK. */
-int command_open_app(const struct options *opt, const struct run *run, struct app *app);
+/* The explorer of a run at --at and --view; app_close() is due after STATUS_OK. */
+int command_open_app(const struct options *opt, struct run *run, struct app *app);
 
 #endif

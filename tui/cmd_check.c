@@ -53,7 +53,7 @@ static int check(const struct options *opt, const char *scenario)
 {
 	struct findings f = { .paint = paint(options_color(opt)) };
 	struct run run;
-	int status = command_open(opt, scenario, RUN_RECORD, true, &run);
+	int status = command_open(opt, scenario, RUN_COUNT, true, &run);
 
 	if (status != STATUS_OK)
 		return status;

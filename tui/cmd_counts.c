@@ -25,26 +25,41 @@ static bool is_under(const struct call_path *path, enum event function)
 	return false;
 }
 
-/* The part of a lane's counts that happened while function was on the call path. */
-static bool tally_under(struct tally *t, const struct trace *trace, enum event function)
-{
-	u32 nr = trace_nr_steps(trace);
-	u64 before[NR_COUNTERS];
+struct sifting {
+	struct tally *tally;
+	enum event function;
 	struct cursor c;
+};
 
-	if (!cursor_open(&c, trace))
+static bool sift_part(void *ctx, const struct trace *t)
+{
+	struct sifting *s = ctx;
+	u64 before[NR_COUNTERS];
+
+	if (s->c.words)
+		cursor_move(&s->c, t);
+	else if (!cursor_open(&s->c, t))
 		return false;
-	for (u32 pos = 1; pos <= nr; pos++) {
-		memcpy(before, c.live->count, sizeof(before));
-		cursor_seek(&c, pos);
-		if (!is_under(cursor_path(&c), function))
+	for (u32 pos = trace_first(t) + 1; pos <= trace_last(t); pos++) {
+		memcpy(before, s->c.live->count, sizeof(before));
+		cursor_seek(&s->c, pos);
+		if (!is_under(cursor_path(&s->c), s->function))
 			continue;
-		t->steps++;
+		s->tally->steps++;
 		for (u32 i = 0; i < NR_COUNTERS; i++)
-			t->count[i] += c.live->count[i] - before[i];
+			s->tally->count[i] += s->c.live->count[i] - before[i];
 	}
-	cursor_close(&c);
 	return true;
+}
+
+/* The part of a lane's counts that happened while function was on the call path. */
+static bool tally_under(struct tally *t, struct lane *lane, enum event function)
+{
+	struct sifting s = { .tally = t, .function = function };
+	bool ok = lane_look(lane, 0, UINT32_MAX, sift_part, &s) && s.c.words;
+
+	cursor_close(&s.c);
+	return ok;
 }
 
 /* Each architecture's second lane is compared with its first. */
@@ -273,7 +288,7 @@ static void print_json(const struct scenario *s, const struct tally *t, u32 nr)
 static bool tally_lanes(struct tally *tallies, const struct run *run, enum event under)
 {
 	for (u32 i = 0; i < run->nr_lanes; i++) {
-		const struct lane *lane = &run->lanes[i];
+		struct lane *lane = &run->lanes[i];
 		struct tally *t = &tallies[i];
 
 		t->spec = lane->spec;
@@ -281,7 +296,7 @@ static bool tally_lanes(struct tally *tallies, const struct run *run, enum event
 		if (under == NR_EVENTS) {
 			t->steps = lane->steps;
 			memcpy(t->count, lane->m.s->count, sizeof(t->count));
-		} else if (!tally_under(t, lane->trace, under)) {
+		} else if (!tally_under(t, lane, under)) {
 			return false;
 		}
 		t->width = column_width(t);
@@ -320,7 +335,7 @@ int cmd_counts(const struct options *opt)
 
 	if (opt->under && (under == NR_EVENTS || !event_is_function(under)))
 		return no_function(opt->under);
-	status = command_open(opt, opt->args[0], opt->under ? RUN_RECORD : RUN_COUNT, false, &run);
+	status = command_open(opt, opt->args[0], RUN_COUNT, false, &run);
 	if (status != STATUS_OK)
 		return status;
 	status = print_counts(opt, &run, under);

@@ -17,16 +17,16 @@ static int no_pane(const char *name)
 			panes[0].name);
 }
 
-int command_open_app(const struct options *opt, const struct run *run, struct app *app)
+int command_open_app(const struct options *opt, struct run *run, struct app *app)
 {
 	struct error err = { .text = "" };
-	u32 tick = 0, lane;
+	u32 lane = 0, pos = 0;
 
-	if (opt->at && !run_moment(run, opt->at, &tick, &lane, &err))
+	if (opt->at && !run_moment(run, opt->at, &lane, &pos, &err))
 		return complain(STATUS_USAGE, "%s", err.text);
 	if (!app_open(app, run))
 		return complain(STATUS_INTERNAL, "out of memory");
-	app_goto(app, tick);
+	app_goto_step(app, lane, pos);
 	if (opt->lanes)		/* as many of them as fit, not just the usual two */
 		app_lanes(app, "*", &err);
 	if (!opt->view || app_view(app, opt->view))
@@ -35,7 +35,7 @@ int command_open_app(const struct options *opt, const struct run *run, struct ap
 	return no_pane(opt->view);
 }
 
-static int explore(const struct options *opt, const struct run *run)
+static int explore(const struct options *opt, struct run *run)
 {
 	struct term_options term = { .color = options_color(opt),
 				     .ascii = opt->ascii };
@@ -55,16 +55,16 @@ static int explore(const struct options *opt, const struct run *run)
 static int print_steps(const struct options *opt)
 {
 	struct error err = { .text = "" };
-	u32 tick, lane;
+	u32 lane, pos;
 	struct run run;
 	int status;
 
 	if (!opt->at)
 		return cmd_run(opt);
-	status = command_open(opt, opt->args[0], RUN_RECORD, false, &run);
+	status = command_open(opt, opt->args[0], RUN_COUNT, false, &run);
 	if (status != STATUS_OK)
 		return status;
-	if (!run_moment(&run, opt->at, &tick, &lane, &err))
+	if (!run_moment(&run, opt->at, &lane, &pos, &err))
 		status = complain(STATUS_USAGE, "%s", err.text);
 	command_close(&run);
 	return status == STATUS_OK ? cmd_run(opt) : status;
@@ -78,7 +78,7 @@ int cmd_explore(const struct options *opt)
 
 	if (!term_usable())
 		return opt->nr_args ? print_steps(opt) : cmd_list(opt);
-	status = command_open(opt, scenario, RUN_RECORD, false, &run);
+	status = command_open(opt, scenario, RUN_EXPLORE, false, &run);
 	if (status != STATUS_OK)
 		return status;
 	status = explore(opt, &run);

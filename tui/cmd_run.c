@@ -19,7 +19,7 @@ struct printer {
 	struct cursor c;
 	struct names names;
 	const struct paint *paint;
-	u32 *say;		/* position of each `say` in this lane; 0: never */
+	void (*print)(struct printer *p);
 	int lane_width, step_width, function_width;
 	struct json_out json;
 };
@@ -39,7 +39,7 @@ static const char *text_of(struct printer *p, char *buf, size_t size)
 	for (u32 i = 0; i < s->nr_says; i++) {
 		size_t len = strlen(buf);
 
-		if (p->say[i] == p->c.pos)
+		if (lane_said(p->lane, i) == p->c.pos)
 			snprintf(buf + len, size - len, " %s", s->says[i].text);
 	}
 	if (lane->invariant.text[0] && lane->invariant_step == p->c.pos) {
@@ -145,80 +145,92 @@ static int digits(u64 n)
 	return n < 10 ? 1 : 1 + digits(n / 10);
 }
 
+static bool measure_part(void *ctx, const struct trace *t)
+{
+	struct printer *p = ctx;
+
+	for (u32 i = trace_first(t); i < trace_last(t); i++) {
+		int len = (int)strlen(function_name(trace_path(t, trace_step(t, i)->path), 0));
+
+		p->function_width = len > p->function_width ? len : p->function_width;
+	}
+	return true;
+}
+
 /* The columns of all lanes that will be printed. */
-static void measure(struct printer *p, const struct options *opt)
+static bool measure(struct printer *p, const struct options *opt)
 {
 	for (u32 i = 0; i < p->run->nr_lanes; i++) {
-		const struct lane *lane = &p->run->lanes[i];
-		u32 nr = trace_nr_steps(lane->trace);
-		int len = (int)strlen(lane->spec->name);
+		struct lane *lane = &p->run->lanes[i];
+		int len = (int)strlen(lane->spec->name), steps = digits(lane->steps);
 
 		if (!is_chosen(opt, lane))
 			continue;
 		p->lane_width = len > p->lane_width ? len : p->lane_width;
-		p->step_width = digits(nr) > p->step_width ? digits(nr) : p->step_width;
-		for (u32 k = 0; k < nr; k++) {
-			const struct call_path *path =
-				trace_path(lane->trace, trace_step(lane->trace, k)->path);
-
-			len = (int)strlen(function_name(path, 0));
-			p->function_width = len > p->function_width ? len : p->function_width;
-		}
+		p->step_width = steps > p->step_width ? steps : p->step_width;
+		if (opt->format == FORMAT_TEXT &&
+		    !lane_look(lane, 0, UINT32_MAX, measure_part, p))
+			return false;
 	}
+	return true;
 }
 
-static int print_lane(struct printer *p, const struct lane *lane, u32 format)
+static bool print_part(void *ctx, const struct trace *t)
+{
+	struct printer *p = ctx;
+
+	if (p->c.words)
+		cursor_move(&p->c, t);
+	else if (!cursor_open(&p->c, t))
+		return false;
+	for (u32 pos = trace_first(t) + 1; pos <= trace_last(t) && !ferror(stdout); pos++) {
+		cursor_seek(&p->c, pos);
+		p->print(p);
+	}
+	return !ferror(stdout);
+}
+
+static bool print_lane(struct printer *p, struct lane *lane)
+{
+	bool ok;
+
+	p->lane = lane;
+	ok = lane_look(lane, 0, UINT32_MAX, print_part, p) && p->c.words;
+	cursor_close(&p->c);
+	return ok;
+}
+
+static int print_lanes(const struct options *opt, const struct run *run)
 {
 	static void (*const print[NR_FORMATS])(struct printer *) = {
 		[FORMAT_TEXT] = print_text,
 		[FORMAT_JSONL] = print_jsonl,
 		[FORMAT_CALLS] = print_call,
 	};
-	const struct scenario *s = p->run->scenario;
-	u32 nr = trace_nr_steps(lane->trace);
-
-	p->lane = lane;
-	p->say = calloc((size_t)s->nr_says + 1, sizeof(*p->say));
-	if (!p->say || !cursor_open(&p->c, lane->trace)) {
-		free(p->say);
-		return complain(STATUS_INTERNAL, "out of memory");
-	}
-	for (u32 i = 0; i < s->nr_says; i++)
-		p->say[i] = say_position(lane, &s->says[i]);
-	for (u32 pos = 1; pos <= nr && !ferror(stdout); pos++) {
-		cursor_seek(&p->c, pos);
-		print[format](p);
-	}
-	cursor_close(&p->c);
-	free(p->say);
-	return STATUS_OK;
-}
-
-static int print_lanes(const struct options *opt, const struct run *run)
-{
 	struct printer p = {
 		.run = run,
+		.print = print[opt->format],
 		.names = scenario_names(run->scenario),
 		.paint = paint(options_color(opt)),
 	};
 	u32 chosen = 0;
-	int status = STATUS_OK;
+	bool ok;
 
 	for (u32 i = 0; i < run->nr_lanes; i++)
 		chosen += is_chosen(opt, &run->lanes[i]);
 	if (!chosen || (chosen > 1 && opt->format == FORMAT_CALLS))
 		return bad_choice(opt, run, chosen);
-	measure(&p, opt);
-	for (u32 i = 0; i < run->nr_lanes && status == STATUS_OK; i++)
+	ok = measure(&p, opt);
+	for (u32 i = 0; ok && i < run->nr_lanes; i++)
 		if (is_chosen(opt, &run->lanes[i]))
-			status = print_lane(&p, &run->lanes[i], opt->format);
-	return status;
+			ok = print_lane(&p, &run->lanes[i]);
+	return ok ? STATUS_OK : complain(STATUS_INTERNAL, "out of memory");
 }
 
 int cmd_run(const struct options *opt)
 {
 	struct run run;
-	int status = command_open(opt, opt->args[0], RUN_RECORD, false, &run);
+	int status = command_open(opt, opt->args[0], RUN_COUNT, false, &run);
 
 	if (status != STATUS_OK)
 		return status;

@@ -23,7 +23,7 @@ int cmd_screen(const struct options *opt)
 {
 	struct run run;
 	struct app app;
-	int status = command_open(opt, opt->args[0], RUN_RECORD, false, &run);
+	int status = command_open(opt, opt->args[0], RUN_EXPLORE, false, &run);
 
 	if (status != STATUS_OK)
 		return status;

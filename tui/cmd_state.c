@@ -219,24 +219,42 @@ static void print_json(const struct moment *at)
 	json_close(&o);
 }
 
+struct printing {
+	struct moment at;
+	u32 pos;
+	u32 format;
+	bool done;
+};
+
+static bool print_part(void *ctx, const struct trace *t)
+{
+	struct printing *p = ctx;
+
+	if (!cursor_open(&p->at.c, t))
+		return false;
+	cursor_seek(&p->at.c, p->pos);
+	if (p->format == FORMAT_JSON)
+		print_json(&p->at);
+	else
+		print_state_text(&p->at);
+	cursor_close(&p->at.c);
+	p->done = true;
+	return false;
+}
+
 static int print_state(const struct options *opt, const struct run *run)
 {
-	struct moment at = { .scenario = run->scenario, .names = scenario_names(run->scenario) };
+	struct printing p = { .at = { .scenario = run->scenario,
+				      .names = scenario_names(run->scenario) },
+			      .format = opt->format };
 	struct error err = { .text = "" };
-	u32 tick, lane;
+	u32 lane;
 
-	if (!run_moment(run, opt->at, &tick, &lane, &err))
+	if (!run_moment(run, opt->at, &lane, &p.pos, &err))
 		return complain(STATUS_USAGE, "%s", err.text);
-	at.lane = &run->lanes[lane];
-	if (!cursor_open(&at.c, at.lane->trace))
-		return complain(STATUS_INTERNAL, "out of memory");
-	cursor_seek(&at.c, align_pos(run->align, tick, lane));
-	if (opt->format == FORMAT_JSON)
-		print_json(&at);
-	else
-		print_state_text(&at);
-	cursor_close(&at.c);
-	return command_limits(run);
+	p.at.lane = &run->lanes[lane];
+	lane_look(&run->lanes[lane], p.pos - (p.pos > 0), p.pos, print_part, &p);
+	return p.done ? command_limits(run) : complain(STATUS_INTERNAL, "out of memory");
 }
 
 int cmd_state(const struct options *opt)
@@ -246,7 +264,7 @@ int cmd_state(const struct options *opt)
 
 	if (!opt->at)
 		return complain(STATUS_USAGE, "state needs --at MOMENT: N, LANE:N or end");
-	status = command_open(opt, opt->args[0], RUN_RECORD, false, &run);
+	status = command_open(opt, opt->args[0], RUN_COUNT, false, &run);
 	if (status != STATUS_OK)
 		return status;
 	status = print_state(opt, &run);

@@ -15,22 +15,22 @@ static u32 do_goto(struct app *app, const char *arg)
 {
 	size_t len = strlen(arg);
 	struct error err;
-	u32 tick, lane, shown[MAX_SHOWN];
+	u32 lane, pos, shown[MAX_SHOWN];
 	char moment[MAX_LINE + 80];
 
 	if (len && arg[len - 1] == '%') {
 		u64 percent = strtoull(arg, NULL, 10);
 
 		percent = percent < 100 ? percent : 100;
-		app_jump(app, (u32)(align_nr_ticks(app->run->align) * percent / 100));
+		app_jump(app, (u32)(run_last_tick(app->run) * percent / 100));
 		return EFFECT_REDRAW;
 	}
 	app_shown(app, app->w, shown);
 	snprintf(moment, sizeof(moment), "%s%s%s",
 		 strchr(arg, ':') ? "" : app->run->lanes[shown[0]].spec->name,
 		 strchr(arg, ':') ? "" : ":", arg);
-	if (run_moment(app->run, moment, &tick, &lane, &err))
-		app_jump(app, tick);
+	if (run_moment(app->run, moment, &lane, &pos, &err))
+		app_jump_to_step(app, lane, pos);
 	else
 		app_complain(app, "%s", err.text);
 	return EFFECT_REDRAW;
@@ -59,9 +59,10 @@ static u32 do_until(struct app *app, const char *arg)
 	struct error err = { .text = "" };
 	u32 tick = find_until(app, arg, &err);
 
+	app_jump(app, tick == NONE ? app->tick : tick);
 	if (tick != NONE)
-		app_jump(app, tick);
-	else if (*err.text)
+		return EFFECT_REDRAW;
+	if (*err.text)
 		app_complain(app, "%s", err.text);
 	else
 		app_complain(app, "It does not come true any more: %s", arg);

@@ -5,11 +5,17 @@
 
 #include "app.h"
 
-/* As app_goto(), but remembers where it was for an undo. */
+/* As app_goto() and app_goto_step(), but remember where it was for an undo. */
 void app_jump(struct app *app, u32 tick);
+void app_jump_to_step(struct app *app, u32 lane, u32 pos);
 
-/* The tick of the nearest event of a kind, ahead (dir > 0) or behind; NONE: there is none. */
-u32 find_kind(const struct app *app, u32 letter, int dir);
+/*
+ * Searches return a tick, NONE if there is nothing. They may leave another window shown:
+ * app_goto() must follow.
+ */
+
+/* The nearest event of a kind, ahead (dir > 0) or behind. */
+u32 find_kind(struct app *app, u32 letter, int dir);
 struct event_kind {
 	char letter;
 	const char *name, *text;
@@ -18,9 +24,9 @@ extern const struct event_kind event_kinds[];
 extern const u32 nr_event_kinds;
 
 /* The nearest step whose narration or event name holds app->pattern. */
-u32 find_pattern(const struct app *app, int dir, bool *limited);
+u32 find_pattern(struct app *app, int dir, bool *limited);
 /* The nearest tick ahead at which an expression becomes true in a lane shown. */
-u32 find_until(const struct app *app, const char *expr, struct error *err);
+u32 find_until(struct app *app, const char *expr, struct error *err);
 
 /* Perform a command line; returns effects. */
 u32 app_command(struct app *app, const char *line);

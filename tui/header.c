@@ -53,17 +53,22 @@ void draw_header(const struct lane_set *set, const struct area *a)
 	const struct app *app = set->app;
 	const struct scenario *s = app->run->scenario;
 	const struct cursor *c = app_cursor(app, set->lane[0]);
-	u32 nr_ticks = align_nr_ticks(app->run->align);
+	const struct run *run = app->run;
+	u32 steps = app_steps(app, set->lane[0]);
 	char page[64], where[160];
 	u32 x, end;
 
 	page_text(app, page, sizeof(page));
-	snprintf(where, sizeof(where),
-		 "step %" PRIu32 "/%" PRIu32 "  %stick %" PRIu32 "/%" PRIu32 " ", c->pos,
-		 trace_nr_steps(c->trace), page, app->tick, nr_ticks);
+	snprintf(where, sizeof(where), "step %" PRIu32 "/%" PRIu32 "  %s", c->pos, steps, page);
+	x = (u32)strlen(where);
+	if (run->nr_windows > 1)
+		snprintf(where + x, sizeof(where) - x, "part %" PRIu32 "/%" PRIu32 " ",
+			 run->window + 1, run->nr_windows);
+	else
+		snprintf(where + x, sizeof(where) - x, "tick %" PRIu32 "/%" PRIu32 " ", app->tick,
+			 run_last_tick(run));
 	if (text_width(where) > a->w)
-		snprintf(where, sizeof(where), "step %" PRIu32 "/%" PRIu32 "  %s", c->pos,
-			 trace_nr_steps(c->trace), page);
+		where[x] = '\0';
 	end = put_right(a, 0, 0, STYLE_strong, where);
 	x = end > 9 ? put_cut(a, 1, 0, end - 1, STYLE_lane, s->name) : end;
 	if (x + 12 < end)
@@ -74,21 +79,12 @@ void draw_header(const struct lane_set *set, const struct area *a)
 static void phase_stretch(const struct app *app, u32 *begin, u32 *end)
 {
 	const struct align *a = app->run->align;
-	u32 phase = phase_at(app, app->tick);
-	u32 next = align_phase(a, app->tick, 1);
+	struct align_group here = align_group(a, app->tick);
+	u32 before = align_other(a, app->tick, -1, ALIGN_PHASE, &here);
+	u32 after = align_other(a, app->tick, 1, ALIGN_PHASE, &here);
 
-	*end = align_nr_ticks(a);
-	*begin = 0;
-	if (phase_at(app, next) != phase) {
-		*end = next - 1;
-		*begin = align_phase(a, next, -1);
-	} else {
-		u32 before = align_phase(a, app->tick, -1);
-
-		if (phase_at(app, before) != phase)
-			*begin = align_phase(a, before, 1);
-	}
-	*begin -= *begin > 0;
+	*begin = before == NONE ? align_first_tick(a) : before;
+	*end = after == NONE ? align_last_tick(a) : after - 1;
 }
 
 static u32 put_bar(const struct app *app, const struct area *a, u32 x, u32 w)
@@ -149,7 +145,7 @@ static struct title fit_title(const struct lane_set *set, u32 i, u32 w, bool sec
 {
 	const struct lane *lane = &set->app->run->lanes[set->lane[i]];
 	const struct kernel *kernel = lane->spec->kernel;
-	u32 nr = trace_nr_steps(lane->trace);
+	u32 nr = (u32)lane->steps;
 	struct title t = { lane->spec->name, kernel->name, "", "", true };
 
 	if (kernel->proposed)
@@ -190,7 +186,7 @@ void draw_title(const struct lane_set *set, u32 i, const struct area *a)
 {
 	const struct cursor *c = app_cursor(set->app, set->lane[i]);
 	struct title t = fit_title(set, i, a->w, a->h > 1);
-	u32 nr = trace_nr_steps(c->trace);
+	u32 nr = app_steps(set->app, set->lane[i]);
 	char progress[48];
 	u32 x, slack = a->w > title_width(&t, nr);	/* a dash, so that no joint touches it */
 	struct area row = area_part(a, 0, 0, a->w - slack, 1);
@@ -294,7 +290,7 @@ void draw_tiny(const struct lane_set *set, const struct area *a)
 
 	page_text(app, page, sizeof(page));
 	put_format(a, 0, 0, STYLE_strong, "%" PRIu32 "/%" PRIu32 " %s %s", c->pos,
-		   trace_nr_steps(c->trace), phase_names[phase_at(app, app->tick)], page);
+		   app_steps(app, set->lane[0]), phase_names[phase_at(app, app->tick)], page);
 	for (u32 i = 0; i < set->nr && app->mode != MODE_HELP; i++) {
 		c = app_cursor(app, set->lane[i]);
 		if (!app_moves(app, set->lane[i]) && app->tick)

@@ -9,14 +9,29 @@
 #define MAX_COUNT 100000000u
 #define MAX_SPEED 50
 
-void app_jump(struct app *app, u32 tick)
+static void remember(struct app *app, u32 from)
 {
-	if (tick == app->tick)
+	if (from == app->tick)
 		return;
 	if (app->nr_jumps == MAX_JUMPS)
 		memmove(app->jump, app->jump + 1, --app->nr_jumps * sizeof(*app->jump));
-	app->jump[app->nr_jumps++] = app->tick;
+	app->jump[app->nr_jumps++] = from;
+}
+
+void app_jump(struct app *app, u32 tick)
+{
+	u32 from = app->tick;
+
 	app_goto(app, tick);
+	remember(app, from);
+}
+
+void app_jump_to_step(struct app *app, u32 lane, u32 pos)
+{
+	u32 from = app->tick;
+
+	app_goto_step(app, lane, pos);
+	remember(app, from);
 }
 
 static u32 times(u32 count)
@@ -26,12 +41,15 @@ static u32 times(u32 count)
 
 static u32 act_step(struct app *app, u32 count)
 {
-	u32 tick = app->tick;
+	u32 tick = app->tick, next;
 
-	for (u32 i = 0; i < times(count) && app_next(app, tick, 1) != tick; i++)
-		tick = app_next(app, tick, 1);
-	if (tick == app->tick)
+	if (!app_has_next(app))
 		app_say(app, "This is the end. b steps back.");
+	for (u32 i = 0; i < times(count); i++, tick = next) {
+		next = app_next(app, tick, 1);
+		if (next == tick)
+			break;
+	}
 	app_goto(app, tick);
 	return EFFECT_REDRAW;
 }
@@ -48,22 +66,42 @@ static u32 act_back(struct app *app, u32 count)
 	return EFFECT_REDRAW;
 }
 
-/* By pages or phases; those that no lane shown goes through are passed over. */
-static u32 stride(struct app *app, u32 count, int dir,
-		  u32 (*next)(const struct align *a, u32 tick, int dir))
+/* The nearest tick that is about something else than key, in whatever window; NONE: none. */
+static u32 find_other(struct app *app, u32 tick, int dir, enum align_by by,
+		      struct align_group key)
 {
-	u32 tick = app->tick;
-	u32 left = times(count);
+	u32 other;
 
-	while (left) {
-		u32 to = next(app->run->align, tick, dir);
+	while ((other = align_other(app->run->align, tick, dir, by, &key)) == NONE &&
+	       app_turn(app, dir))
+		tick = dir > 0 ? align_first_tick(app->run->align) :
+				 align_last_tick(app->run->align) + 1;
+	return other;
+}
 
-		if (to == tick)
-			break;
-		tick = to;
-		left -= app_moves_any(app, tick);
+/* To the first tick of the next or previous stretch that is about one page, or one phase. */
+static void leave_stretch(struct app *app, int dir, enum align_by by)
+{
+	u32 tick = find_other(app, app->tick, dir, by, align_group(app->run->align, app->tick));
+
+	if (dir > 0 || tick == NONE) {
+		app_goto(app, dir > 0 ? tick : 0);
+		return;
 	}
-	app_goto(app, tick);
+	tick = find_other(app, tick, dir, by, align_group(app->run->align, tick));
+	if (tick != NONE && tick == align_last_tick(app->run->align) && app_turn(app, 1))
+		tick = align_first_tick(app->run->align);
+	app_goto(app, tick == NONE ? 1 : tick + 1);
+}
+
+/* By pages or phases; those that no lane shown goes through are passed over. */
+static u32 stride(struct app *app, u32 count, int dir, enum align_by by)
+{
+	for (u32 left = times(count), from = NONE; left && app->tick != from;) {
+		from = app->tick;
+		leave_stretch(app, dir, by);
+		left -= app_moves_any(app, app->tick);
+	}
 	return EFFECT_REDRAW;
 }
 
@@ -83,20 +121,19 @@ static u32 match(struct app *app, u32 count, int dir)
 		app_complain(app, "No %s match for /%s%s. Esc ends the search.",
 			     dir > 0 ? "further" : "earlier", app->pattern,
 			     limited ? " within reach" : "");
-	tick = app->tick;
-	app_goto(app, from);
-	app_jump(app, tick);
+	app_goto(app, app->tick);
+	remember(app, from);
 	return EFFECT_REDRAW;
 }
 
 static u32 act_page(struct app *app, u32 count)
 {
-	return *app->pattern ? match(app, count, 1) : stride(app, count, 1, align_page);
+	return *app->pattern ? match(app, count, 1) : stride(app, count, 1, ALIGN_PAGE);
 }
 
 static u32 act_page_back(struct app *app, u32 count)
 {
-	return stride(app, count, -1, align_page);
+	return stride(app, count, -1, ALIGN_PAGE);
 }
 
 static u32 act_match_back(struct app *app, u32 count)
@@ -109,12 +146,12 @@ static u32 act_match_back(struct app *app, u32 count)
 
 static u32 act_phase(struct app *app, u32 count)
 {
-	return stride(app, count, 1, align_phase);
+	return stride(app, count, 1, ALIGN_PHASE);
 }
 
 static u32 act_phase_back(struct app *app, u32 count)
 {
-	return stride(app, count, -1, align_phase);
+	return stride(app, count, -1, ALIGN_PHASE);
 }
 
 static u32 act_goto_step(struct app *app, u32 count)
@@ -123,9 +160,9 @@ static u32 act_goto_step(struct app *app, u32 count)
 
 	app_shown(app, app->w, lane);
 	if (count)
-		app_jump(app, align_tick(app->run->align, lane[0], count));
+		app_jump_to_step(app, lane[0], count);
 	else
-		app_jump(app, align_nr_ticks(app->run->align));
+		app_jump(app, UINT32_MAX);
 	return EFFECT_REDRAW;
 }
 
@@ -141,7 +178,7 @@ static u32 act_play(struct app *app, u32 count)
 {
 	if (count)
 		app->speed = count < MAX_SPEED ? count : MAX_SPEED;
-	app->playing = !app->playing && app_next(app, app->tick, 1) != app->tick;
+	app->playing = !app->playing && app_has_next(app);
 	app->elapsed = 0;
 	return EFFECT_REDRAW;
 }
@@ -352,9 +389,8 @@ static u32 go_to_kind(struct app *app, u32 letter, u32 count, int dir)
 				     event_kinds[i].name, dir > 0 ? "after" : "before");
 	if (tick == NONE && !*app->message)
 		app_complain(app, "]x and [x know f u w r d s e; ? tells what they are.");
-	tick = app->tick;
-	app_goto(app, from);
-	app_jump(app, tick);
+	app_goto(app, app->tick);
+	remember(app, from);
 	return EFFECT_REDRAW;
 }
 

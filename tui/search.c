@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where the next interesting moment is. Each search walks the steps of the lanes
- * shown, one lane after the other, and takes the nearest tick.
+ * shown, one lane after the other, and takes the nearest tick: first in the window
+ * shown, then in the rest of the run, which is recorded for it part by part.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -82,9 +83,11 @@ static bool changes_reference(const struct trace *t, u32 i)
 struct query {
 	const struct app *app;
 	u32 lane;
+	int dir;
 	const struct trace *trace;
-	/* Does step i qualify? */
+	/* Does step i of the trace qualify? */
 	bool (*matches)(struct query *q, u32 i);
+	u32 found;		/* the position after it, or 0 */
 	u32 letter;
 	u32 event;		/* of the step that led here */
 	/* for a pattern */
@@ -108,35 +111,62 @@ static bool kind_matches(struct query *q, u32 i)
 	case 'r':
 		return changes_reference(q->trace, i);
 	case 's':
-		for (u32 k = 0; k < q->app->nr_says; k++)
-			if (q->app->say[k].lane == q->lane && q->app->say[k].pos == i + 1)
-				return true;
-		return false;
+		return app_said(q->app, q->lane, i + 1);
 	case 'e':
 		return event != q->event;
 	}
 	return false;
 }
 
-/* The tick of the nearest step of the query's lane that matches, or NONE. */
-static u32 nearest(struct query *q, int dir)
+/* The nearest match of a lane in the window shown. */
+static void search_window(struct query *q)
 {
-	const struct align *a = q->app->run->align;
-	u32 pos = q->app->cursor[q->lane].pos;
-	u32 nr = trace_nr_steps(q->trace);
+	const struct run *run = q->app->run;
+	u32 pos = q->app->cursor[q->lane].pos, first = run_edge(run, run->window, q->lane);
 
-	if (dir > 0) {
-		for (u32 i = pos; i < nr; i++)
-			if (q->matches(q, i))
-				return align_tick(a, q->lane, i + 1);
-		return NONE;
+	q->trace = run->lanes[q->lane].trace;
+	if (q->dir > 0) {
+		for (; !q->found && pos < trace_last(q->trace); pos++)
+			q->found = q->matches(q, pos) ? pos + 1 : 0;
+		return;
 	}
-	if (pos && align_tick(a, q->lane, pos) == q->app->tick)
+	if (pos > first && align_tick(run->align, q->lane, pos) == q->app->tick)
 		pos--;
-	while (pos--)
-		if (q->matches(q, pos))
-			return align_tick(a, q->lane, pos + 1);
-	return NONE;
+	for (; !q->found && pos > first; pos--)
+		q->found = q->matches(q, pos - 1) ? pos : 0;
+}
+
+static bool search_part(void *ctx, const struct trace *t)
+{
+	struct query *q = ctx;
+
+	q->trace = t;
+	if (q->cursor.words)
+		cursor_move(&q->cursor, t);
+	for (u32 i = trace_first(t); i < trace_last(t); i++) {
+		if (!q->matches(q, i))
+			continue;
+		q->found = i + 1;
+		if (q->dir > 0)
+			return false;
+	}
+	return true;
+}
+
+/* The same beyond it. Behind it, ever longer stretches: each is run through from its start. */
+static void search_rest(struct query *q)
+{
+	const struct run *run = q->app->run;
+	struct lane *lane = &run->lanes[q->lane];
+	u32 window = run->window, begin;
+
+	if (q->dir > 0 && run_edge(run, window + 1, q->lane) < lane->steps)
+		lane_look(lane, run_edge(run, window + 1, q->lane), UINT32_MAX, search_part, q);
+	for (u32 nr = 1; q->dir < 0 && window && !q->found; window = begin, nr *= 2) {
+		begin = window > nr ? window - nr : 0;
+		lane_look(lane, run_edge(run, begin, q->lane), run_edge(run, window, q->lane),
+			  search_part, q);
+	}
 }
 
 static u32 nearer(u32 a, u32 b, int dir)
@@ -146,8 +176,41 @@ static u32 nearer(u32 a, u32 b, int dir)
 	return (dir > 0) == (a < b) ? a : b;
 }
 
+/* Of positions in several lanes, 0 for none, the nearest one's tick; its window is shown then. */
+static u32 nearest(struct app *app, const u32 *lane, const u32 *pos, u32 nr, int dir)
+{
+	u32 window = NONE, tick = NONE;
+
+	for (u32 i = 0; i < nr; i++)
+		if (pos[i])
+			window = nearer(window, run_window_of(app->run, lane[i], pos[i]), dir);
+	if (window == NONE || !app_show(app, window))
+		return NONE;
+	for (u32 i = 0; i < nr; i++)
+		if (pos[i] && run_window_of(app->run, lane[i], pos[i]) == window)
+			tick = nearer(tick, align_tick(app->run->align, lane[i], pos[i]), dir);
+	return tick;
+}
+
+static u32 find(struct app *app, struct query *q, u32 nr, int dir)
+{
+	u32 lane[MAX_SHOWN], pos[MAX_SHOWN], found = 0;
+
+	for (u32 i = 0; i < nr; i++) {
+		search_window(&q[i]);
+		found += q[i].found;
+	}
+	for (u32 i = 0; i < nr; i++) {
+		if (!found)
+			search_rest(&q[i]);
+		lane[i] = q[i].lane;
+		pos[i] = q[i].found;
+	}
+	return nearest(app, lane, pos, nr, dir);
+}
+
 /* The first tick of a stretch in which the lanes do not do the same. */
-static u32 find_divergence(const struct app *app, int dir)
+static u32 find_divergence(struct app *app, int dir)
 {
 	u32 lane[MAX_SHOWN];
 	u32 nr = app_shown(app, app->w, lane);
@@ -168,24 +231,22 @@ static u32 find_divergence(const struct app *app, int dir)
 	return NONE;
 }
 
-u32 find_kind(const struct app *app, u32 letter, int dir)
+u32 find_kind(struct app *app, u32 letter, int dir)
 {
+	struct query q[MAX_SHOWN];
 	u32 lane[MAX_SHOWN];
 	u32 nr = app_shown(app, app->w, lane);
-	u32 tick = NONE;
 
 	if (letter == 'd')
 		return nr > 1 ? find_divergence(app, dir) : NONE;
 	for (u32 i = 0; i < nr; i++) {
-		struct query q = { .app = app, .lane = lane[i], .letter = letter,
-				   .trace = app->run->lanes[lane[i]].trace,
-				   .matches = kind_matches };
 		const struct step *step = cursor_step(app_cursor(app, lane[i]));
 
-		q.event = step ? step->event : NR_EVENTS;
-		tick = nearer(tick, nearest(&q, dir), dir);
+		q[i] = (struct query){ .app = app, .lane = lane[i], .dir = dir, .letter = letter,
+				       .matches = kind_matches,
+				       .event = step ? step->event : NR_EVENTS };
 	}
-	return tick;
+	return find(app, q, nr, dir);
 }
 
 /* Letter case does not count; lower is lower case. */
@@ -219,63 +280,66 @@ static bool pattern_matches(struct query *q, u32 i)
 	return contains(narrate(&q->cursor, &q->app->names, text, sizeof(text)), q->lower);
 }
 
-u32 find_pattern(const struct app *app, int dir, bool *limited)
+u32 find_pattern(struct app *app, int dir, bool *limited)
 {
+	struct query q[MAX_SHOWN];
 	u32 lane[MAX_SHOWN];
-	u32 nr = app_shown(app, app->w, lane);
-	u32 tick = NONE;
+	u32 shown = app_shown(app, app->w, lane), nr = 0, tick;
 
-	for (u32 i = 0; i < nr; i++) {
-		struct query q = { .app = app, .lane = lane[i],
-				   .trace = app->run->lanes[lane[i]].trace,
-				   .matches = pattern_matches };
-
-		if (!cursor_open(&q.cursor, q.trace))
-			continue;
+	for (u32 i = 0; i < shown; i++) {
+		q[nr] = (struct query){ .app = app, .lane = lane[i], .dir = dir,
+					.matches = pattern_matches };
 		for (u32 k = 0; app->pattern[k]; k++)
-			q.lower[k] = (char)tolower((unsigned char)app->pattern[k]);
-		tick = nearer(tick, nearest(&q, dir), dir);
-		*limited |= q.limited;
-		cursor_close(&q.cursor);
+			q[nr].lower[k] = (char)tolower((unsigned char)app->pattern[k]);
+		nr += cursor_open(&q[nr].cursor, app->run->lanes[lane[i]].trace);
+	}
+	tick = find(app, q, nr, dir);
+	for (u32 i = 0; i < nr; i++) {
+		*limited |= q[i].limited;
+		cursor_close(&q[i].cursor);
 	}
 	return tick;
 }
 
-/* The first position of a lane ahead where e becomes true: it holds there and not before. */
-static u32 until(const struct app *app, u32 lane, const struct expr *e, struct error *err)
-{
-	const struct lane *l = &app->run->lanes[lane];
-	u32 pos = app->cursor[lane].pos;
-	u32 nr = trace_nr_steps(l->trace);
-	u32 found = NONE;
-	bool before = true;
-	struct cursor c;
+/* A lane on its way to where an expression becomes true: it holds there and not before. */
+struct until {
+	const struct app *app;
+	struct lane *lane;
+	const struct expr *expr;
+	struct error *err;
+	u32 pos, evaluated, found;
+	bool before;
+};
 
-	if (!cursor_open(&c, l->trace))
-		return NONE;
-	for (u32 i = 0; pos + i <= nr && i < MAX_EVALUATED; i++) {
-		struct expr_env env = { .scenario = app->run->scenario, .lane = l->spec,
-					.lanes = app->run->lanes, .nr_lanes = app->run->nr_lanes,
-					.step = pos + i };
+static bool until_part(void *ctx, const struct trace *t)
+{
+	struct until *u = ctx;
+	struct cursor c;
+	bool more = cursor_open(&c, t);
+
+	for (; more && u->pos <= trace_last(t); u->pos++) {
+		struct expr_env env = { .scenario = u->app->run->scenario, .lane = u->lane->spec,
+					.lanes = u->app->run->lanes,
+					.nr_lanes = u->app->run->nr_lanes, .step = u->pos };
 		s64 value;
 
-		cursor_seek(&c, pos + i);
+		cursor_seek(&c, u->pos);
 		env.state = c.live;
-		if (!expr_eval(e, &env, &value, err))
+		more = expr_eval(u->expr, &env, &value, u->err) && ++u->evaluated < MAX_EVALUATED;
+		if (!more)
 			break;
-		if (value && !before) {
-			found = pos + i;
-			break;
-		}
-		before = value != 0;
+		if (value && !u->before)
+			u->found = u->pos;
+		more = !u->found;
+		u->before = value != 0;
 	}
 	cursor_close(&c);
-	return found;
+	return more;
 }
 
-u32 find_until(const struct app *app, const char *text, struct error *err)
+u32 find_until(struct app *app, const char *text, struct error *err)
 {
-	u32 lane[MAX_SHOWN];
+	u32 lane[MAX_SHOWN], pos[MAX_SHOWN];
 	u32 nr = app_shown(app, app->w, lane);
 	u32 tick = NONE, column;
 	struct expr *e = expr_parse(app->run->scenario, text, err, &column);
@@ -283,11 +347,13 @@ u32 find_until(const struct app *app, const char *text, struct error *err)
 	if (!e)
 		return NONE;
 	for (u32 i = 0; i < nr; i++) {
-		u32 pos = until(app, lane[i], e, err);
+		struct until u = { .app = app, .lane = &app->run->lanes[lane[i]], .expr = e,
+				   .err = err, .pos = app->cursor[lane[i]].pos, .before = true };
 
-		if (pos != NONE)
-			tick = nearer(tick, align_tick(app->run->align, lane[i], pos), 1);
+		lane_look(u.lane, u.pos, UINT32_MAX, until_part, &u);
+		pos[i] = u.found;
 	}
+	tick = nearest(app, lane, pos, nr, 1);
 	expr_free(e);
 	return tick;
 }

@@ -59,7 +59,7 @@ static void print_step(const struct moment *at)
 	lane_remark(at->lane->spec, remark, sizeof(remark));
 	printf("%s  %s%s%s%s  step %" PRIu32 " of %" PRIu32 "  %s\n", at->lane->spec->name,
 	       kernel->name, *remark ? " (" : "", remark, *remark ? ")" : "", at->c.pos,
-	       trace_nr_steps(at->c.trace), phase_names[state_task(s, s->cpu)->phase]);
+	       (u32)at->lane->steps, phase_names[state_task(s, s->cpu)->phase]);
 	printf("  %s\n",
 	       step ? narrate(&at->c, &at->names, text, sizeof(text)) : "Before the first step.");
 	if (step && *narrate_why(&at->c))

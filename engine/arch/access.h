@@ -8,7 +8,7 @@
 /* The page of an entry, looked up only for those who watch. */
 static inline u32 watched_page(const struct machine *m, pte_t val)
 {
-	return unlikely(m->observer) ? pte_page(m, val) : NONE;
+	return is_watched(m) ? pte_page(m, val) : NONE;
 }
 
 /* The same for the entry at pte: if none of a folio, the page that the walk expects there. */
@@ -17,7 +17,7 @@ static inline u32 watched_page_at(const struct machine *m, u32 pte, pte_t val)
 	const struct pte_ops *ops = m->arch->pte;
 	const struct task *task = m->task;
 
-	if (!unlikely(m->observer))
+	if (!is_watched(m))
 		return NONE;
 	if (task->page != NONE && task->walk_pte != NONE &&
 	    (ops->none(val) || (ops->present(val) && is_zero_pfn(ops->pfn(val)))))

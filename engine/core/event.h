@@ -42,4 +42,13 @@ static inline bool event_is_function(enum event event)
 	return event < NR_FUNCTIONS;
 }
 
+/*
+ * The end of what is done to one folio, or of an operation: where a long run may be cut
+ * into parts that can be looked at alone.
+ */
+static inline bool event_is_seam(enum event event)
+{
+	return event == EV_folio_free_queued || event == EV_folio_kept || event == EV_op_end;
+}
+
 #endif

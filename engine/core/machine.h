@@ -34,6 +34,7 @@ struct journal {
 	void (*grow)(struct journal *journal);
 };
 
+/* Hears of each step from watch_from on, and of every seam before it. */
 struct observer {
 	void (*step)(struct observer *o, enum event event, u32 page, u32 arg);
 };
@@ -48,6 +49,7 @@ struct machine {
 	u64 steps;
 	struct journal *journal;
 	struct observer *observer;
+	u64 watch_from;			/* the first step that the observer is awake for */
 
 	/* state_*(s, 0), kept at hand */
 	const struct cpu *cpu;
@@ -115,12 +117,18 @@ static inline void count(struct machine *m, enum counter counter, u32 nr)
 	put64(m, &m->s->count[counter], m->s->count[counter] + nr);
 }
 
+/* Will the observer hear of the step under way, whatever it is? */
+static inline bool is_watched(const struct machine *m)
+{
+	return unlikely(m->observer) && m->steps + 1 >= m->watch_from;
+}
+
 /* Close a step: all put since the last one happened in it. page: in page[], or NONE. */
 static inline __attribute__((always_inline)) void step(struct machine *m, enum event event,
 						       u32 page, u32 arg)
 {
 	m->steps++;
-	if (unlikely(m->observer))
+	if (unlikely(m->observer) && (m->steps >= m->watch_from || event_is_seam(event)))
 		m->observer->step(m->observer, event, page, arg);
 }
 

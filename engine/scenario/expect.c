@@ -11,10 +11,11 @@
 
 struct judge {
 	const struct run *run;
-	const struct lane *lane;
+	struct lane *lane;
 	const struct scn_expect *expect;
 	void (*fail)(void *ctx, const struct verdict *v);
 	void *ctx;
+	u32 pos;		/* the next to be looked at */
 	u32 failed;
 };
 
@@ -108,20 +109,20 @@ static void judge_end(struct judge *j)
 }
 
 /* The first moment that is wrong is enough. */
-static void judge_every(struct judge *j)
+static bool judge_part(void *ctx, const struct trace *t)
 {
+	struct judge *j = ctx;
 	struct cursor c;
+	bool good = cursor_open(&c, t);
 
-	if (!cursor_open(&c, j->lane->trace)) {
-		report(j, 0, "there is no memory to look");
-		return;
-	}
-	for (u32 pos = 0; pos <= trace_nr_steps(j->lane->trace); pos++) {
-		cursor_seek(&c, pos);
-		if (!holds(j, c.live, pos))
-			break;
+	if (!good)
+		report(j, j->pos, "there is no memory to look");
+	for (; good && j->pos <= trace_last(t); j->pos++) {
+		cursor_seek(&c, j->pos);
+		good = holds(j, c.live, j->pos);
 	}
 	cursor_close(&c);
+	return good;
 }
 
 /* The lane's first broken invariant is to be this one, in this step. */
@@ -147,49 +148,27 @@ bool run_breaks(const struct scenario *s, const struct lane *lane)
 	return false;
 }
 
-static void judge_when(struct judge *j)
+static void judge_between(struct judge *j, u32 first, u32 last)
 {
-	u32 pos = when_position(j->lane, &j->expect->when);
-	struct cursor c;
-
-	if (!pos) {
-		report(j, j->lane->steps, "that never happens");
-		return;
-	}
-	if (!j->expect->that) {
-		judge_breaks(j, pos);
-		return;
-	}
-	if (!cursor_open(&c, j->lane->trace)) {
-		report(j, pos, "there is no memory to look");
-		return;
-	}
-	cursor_seek(&c, pos);
-	holds(j, c.live, pos);
-	cursor_close(&c);
+	j->pos = first;
+	if (!lane_look(j->lane, first - (first > 0), last, judge_part, j))
+		report(j, first, "there is no memory to look");
 }
 
 static void judge_lane(struct judge *j)
 {
+	u32 pos = lane_met(j->lane, (u32)(j->expect - j->run->scenario->expects));
+
 	if (j->expect->at == EXPECT_END)
 		judge_end(j);
-	else if (!j->lane->trace)
-		report(j, j->lane->steps, "its steps were not recorded");
-	else if (j->expect->at == EXPECT_WHEN)
-		judge_when(j);
+	else if (j->expect->at != EXPECT_WHEN)
+		judge_between(j, 0, UINT32_MAX);
+	else if (!pos)
+		report(j, j->lane->steps, "that never happens");
+	else if (j->expect->that)
+		judge_between(j, pos, pos);
 	else
-		judge_every(j);
-}
-
-static bool op_happened(const struct lane *lane, u32 op)
-{
-	for (u32 i = 0; i < trace_nr_steps(lane->trace); i++) {
-		const struct step *step = trace_step(lane->trace, i);
-
-		if (step->event == EV_op_begin && step->arg == op)
-			return true;
-	}
-	return false;
+		judge_breaks(j, pos);
 }
 
 static void report_unreached(struct judge *j, struct scn_place at, const char *what, u32 i)
@@ -213,7 +192,7 @@ static void judge_unreached(struct judge *j)
 		bool happened = s->ops[i].when.event == NR_EVENTS;
 
 		for (u32 k = 0; k < j->run->nr_lanes && !happened; k++)
-			happened = op_happened(&j->run->lanes[k], i);
+			happened = j->run->lanes[k].began[i];
 		if (!happened)
 			report_unreached(j, s->ops[i].at, "script", i);
 	}
@@ -221,7 +200,7 @@ static void judge_unreached(struct judge *j)
 		bool said = false;
 
 		for (u32 k = 0; k < j->run->nr_lanes && !said; k++)
-			said = say_position(&j->run->lanes[k], &s->says[i]);
+			said = lane_said(&j->run->lanes[k], i);
 		if (!said)
 			report_unreached(j, s->says[i].at, "say", i);
 	}
@@ -240,7 +219,7 @@ u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v)
 				judge_lane(&j);
 		}
 	}
-	if (run->nr_lanes && run->lanes[0].trace)
+	if (run->nr_lanes)
 		judge_unreached(&j);
 	return j.failed;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <fnmatch.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +11,42 @@
 #include "scenario/ops.h"
 #include "scenario/run.h"
 
-/* Watches a lane's machine: records, checks, and fires triggered operations. */
+/* What is noted of a lane while it is counted. */
+struct survey {
+	struct lane *lane;
+	u32 *left; /* of each `when` of a remark or expectation: matches to go, or 0 */
+	u32 nr_left;
+	u32 *scratch; /* for the invariants, else NULL */
+	u64 checked; /* step at which they were looked at last */
+	bool oom;
+};
+
+/* What of a lane is recorded, and for whom: lane_record(). */
+struct recording {
+	struct lane *lane;
+	u32 from, to, part;
+	u32 last; /* the lane's last position: only there the script is left to end */
+	bool (*take)(void *ctx, struct trace *t);
+	void *ctx;
+	struct trace *trace; /* the part under way, or NULL */
+	bool oom;
+	jmp_buf enough;
+};
+
+/* Performs a lane's script and watches its machine. */
 struct runner {
 	struct observer observer; /* first: what the machine calls */
-	struct lane *lane;
+	struct machine *m;
+	const struct lane *lane;
 	const struct scenario *s;
-	u32 *scratch; /* for the invariants, else NULL */
 	u32 op; /* untriggered operation under way */
 	u32 last_trigger; /* one past the operations triggered inside it */
 	u32 *matches; /* of each operation's trigger so far */
 	bool firing;
+	struct survey *survey; /* one of the two */
+	struct recording *rec;
 	struct error *err;
-	bool failed;
+	bool failed, limited;
 };
 
 bool when_matches(const struct scenario *scenario, const struct mm_state *s,
@@ -42,26 +67,86 @@ bool when_matches(const struct scenario *scenario, const struct mm_state *s,
 	       folio - scn_folio_state(scenario, when->folio) < scenario->folios[when->folio].count;
 }
 
-u32 when_position(const struct lane *lane, const struct scn_when *when)
+/* --- counting --------------------------------------------------------------- */
+
+/* Remarks first, then expectations. */
+static u32 nr_whens(const struct scenario *s)
 {
-	const struct mm_state *s = trace_start(lane->trace);
-	u32 nr = trace_nr_steps(lane->trace), left = when->nth;
-
-	for (u32 i = 0; i < nr; i++) {
-		const struct step *step = trace_step(lane->trace, i);
-
-		left -= when_matches(lane->scenario, s, when, (enum event)step->event, step->page);
-		if (!left)
-			return i + 1;
-	}
-	return 0;
+	return s->nr_says + s->nr_expects;
 }
 
-u32 say_position(const struct lane *lane, const struct scn_say *say)
+static const struct scn_when *when_of(const struct scenario *s, u32 i)
 {
-	if (say->lane && fnmatch(say->lane, lane->spec->name, 0) != 0)
-		return 0;
-	return when_position(lane, &say->when);
+	return i < s->nr_says ? &s->says[i].when : &s->expects[i - s->nr_says].when;
+}
+
+static bool when_is_for(const struct lane *lane, u32 i)
+{
+	const struct scenario *s = lane->scenario;
+	const char *glob = i < s->nr_says ? s->says[i].lane : s->expects[i - s->nr_says].lane;
+
+	if (i >= s->nr_says && s->expects[i - s->nr_says].at != EXPECT_WHEN)
+		return false;
+	return !glob || fnmatch(glob, lane->spec->name, 0) == 0;
+}
+
+static bool survey_open(struct survey *survey, bool check)
+{
+	struct lane *lane = survey->lane;
+	const struct scenario *s = lane->scenario;
+
+	survey->left = calloc((size_t)nr_whens(s) + 1, sizeof(u32));
+	lane->met = calloc((size_t)nr_whens(s) + 1, sizeof(u32));
+	lane->began = calloc((size_t)s->nr_ops + 1, sizeof(u32));
+	if (check)
+		survey->scratch = calloc(check_scratch_words(lane->m.s) + 1, sizeof(u32));
+	if (!survey->left || !lane->met || !lane->began || (check && !survey->scratch))
+		return false;
+	for (u32 i = 0; i < nr_whens(s); i++)
+		if (when_is_for(lane, i)) {
+			survey->left[i] = when_of(s, i)->nth;
+			survey->nr_left++;
+		}
+	return true;
+}
+
+static void survey_close(struct survey *survey)
+{
+	free(survey->left);
+	free(survey->scratch);
+}
+
+static void note_seam(struct survey *survey, enum event event)
+{
+	struct lane *lane = survey->lane;
+	struct seam *grown = lane->seams;
+
+	if ((lane->nr_seams & (lane->nr_seams - 1)) == 0)
+		grown = realloc(grown, (lane->nr_seams ? 2 * (size_t)lane->nr_seams : 1) *
+				       sizeof(*grown));
+	if (!grown) {
+		survey->oom = true;
+		return;
+	}
+	lane->seams = grown;
+	grown[lane->nr_seams++] = (struct seam){
+		.pos = (u32)lane->m.steps, .op = lane->m.s->op,
+		.folio = event == EV_op_end ? NONE : lane->m.task->folio };
+}
+
+static void note_whens(struct survey *survey, enum event event, u32 page)
+{
+	struct lane *lane = survey->lane;
+
+	for (u32 i = 0; i < nr_whens(lane->scenario); i++) {
+		if (!survey->left[i] || !when_matches(lane->scenario, lane->m.s,
+						      when_of(lane->scenario, i), event, page))
+			continue;
+		if (--survey->left[i])
+			continue;
+		lane->met[i] = (u32)lane->m.steps;
+		survey->nr_left--;
+	}
 }
 
 static void describe_violation(struct lane *lane, const struct violation *v)
@@ -86,15 +171,101 @@ static void describe_violation(struct lane *lane, const struct violation *v)
 	lane->invariant_step = (u32)lane->m.steps;
 }
 
+static bool checks_each_step(const struct survey *survey)
+{
+	return survey->scratch && survey->lane->m.s->words <= CHECK_EACH_STEP_WORDS;
+}
+
+static bool check_due(const struct survey *survey, enum event event)
+{
+	const struct machine *m = &survey->lane->m;
+
+	if (!survey->scratch || survey->lane->invariant.text[0])
+		return false;
+	return checks_each_step(survey) || event == EV_op_end ||
+	       (event_is_seam(event) &&
+		(m->steps - survey->checked) * CHECK_WORDS_A_STEP >= m->s->words);
+}
+
+static void check(struct survey *survey)
+{
+	struct violation v;
+
+	survey->checked = survey->lane->m.steps;
+	if (!check_invariants(&survey->lane->m, survey->scratch, &v))
+		describe_violation(survey->lane, &v);
+}
+
+static void survey_step(struct survey *survey, enum event event, u32 page)
+{
+	if (event_is_seam(event))
+		note_seam(survey, event);
+	if (survey->nr_left)
+		note_whens(survey, event, page);
+	if (check_due(survey, event))
+		check(survey);
+}
+
+/* --- recording -------------------------------------------------------------- */
+
 /* One operation of the script. Call paths end here: what it interrupts did not call it. */
 __mirrored void run_op(struct runner *r, u32 i);
+
+static bool begin_part(struct recording *rec, struct machine *m)
+{
+	struct trace *t = rec->lane->spare;
+
+	rec->lane->spare = NULL;
+	if (t && !trace_again(t, m)) {
+		trace_free(t);
+		t = NULL;
+	} else if (!t) {
+		t = trace_new(m);
+		if (t)
+			trace_set_boundary(t, (void (*)(void))run_op);
+	}
+	rec->trace = t;
+	rec->oom = !t;
+	return t;
+}
+
+/* False: nothing more is wanted. */
+static bool end_part(struct recording *rec)
+{
+	struct trace *t = rec->trace;
+
+	rec->trace = NULL;
+	trace_end(t);
+	rec->oom = trace_oom(t);
+	if (!rec->oom)
+		return rec->take(rec->ctx, t);
+	trace_free(t);
+	return false;
+}
+
+/* The engine keeps nothing but the machine's state: it can be left at any step. */
+static void record_step(struct recording *rec, struct machine *m)
+{
+	bool enough = m->steps == rec->to && rec->to < rec->last;
+	bool full = rec->trace && (trace_nr_steps(rec->trace) == rec->part ||
+				   trace_oom(rec->trace));
+
+	if (rec->trace && (enough || (full && m->steps < rec->to)) && !end_part(rec))
+		longjmp(rec->enough, 1);
+	if (enough)
+		longjmp(rec->enough, 1);
+	if (!rec->trace && m->steps >= rec->from && m->steps < rec->to && !begin_part(rec, m))
+		longjmp(rec->enough, 1);
+}
+
+/* --- the script ------------------------------------------------------------- */
 
 static void fire(struct runner *r, enum event event, u32 page)
 {
 	for (u32 i = r->op + 1; i < r->last_trigger; i++) {
 		const struct scn_when *when = &r->s->ops[i].when;
 
-		if (!when_matches(r->s, r->lane->m.s, when, event, page) ||
+		if (!when_matches(r->s, r->m->s, when, event, page) ||
 		    ++r->matches[i] != when->nth)
 			continue;
 		r->firing = true;
@@ -103,24 +274,33 @@ static void fire(struct runner *r, enum event event, u32 page)
 	}
 }
 
-static bool check_due(const struct runner *r, enum event event)
+static bool has_triggers(const struct runner *r)
 {
-	return r->lane->m.s->words <= CHECK_EACH_STEP_WORDS || event == EV_folio_free_queued ||
-	       event == EV_folio_kept || event == EV_op_end;
+	return r->last_trigger > r->op + 1;
+}
+
+/* Sleep while none but the seams matter. */
+static void doze(struct runner *r)
+{
+	if (has_triggers(r) || (r->survey && (r->survey->nr_left || checks_each_step(r->survey))))
+		r->m->watch_from = 0;
+	else
+		r->m->watch_from = r->rec ? r->rec->from : UINT64_MAX;
 }
 
 static __mirrored void on_step(struct observer *o, enum event event, u32 page, u32 arg)
 {
 	struct runner *r = (struct runner *)(void *)o;
-	struct lane *lane = r->lane;
-	struct violation v;
 
-	if (lane->trace)
-		trace_record(lane->trace, event, page, arg, __builtin_return_address(0));
-	if (r->scratch && !lane->invariant.text[0] && check_due(r, event) &&
-	    !check_invariants(&lane->m, r->scratch, &v))
-		describe_violation(lane, &v);
-	if (!r->firing && !r->failed && r->last_trigger > r->op + 1)
+	if (r->rec) {
+		if (r->rec->trace)
+			trace_record(r->rec->trace, event, page, arg, __builtin_return_address(0));
+		record_step(r->rec, r->m);
+	} else {
+		survey_step(r->survey, event, page);
+		doze(r);
+	}
+	if (!r->firing && !r->failed && has_triggers(r))
 		fire(r, event, page);
 }
 
@@ -132,14 +312,14 @@ static void script_error(struct runner *r, u32 i)
 		return;
 	snprintf(r->err->text, sizeof(r->err->text),
 		 "%s:%u:%u: /script/%u: %s is impossible at step %llu of %s: %s", r->s->file,
-		 op->at.line, op->at.column, i, op->op->name, (unsigned long long)r->lane->m.steps,
+		 op->at.line, op->at.column, i, op->op->name, (unsigned long long)r->m->steps,
 		 r->lane->spec->name, op->op->needs);
 	r->failed = true;
 }
 
 __mirrored void run_op(struct runner *r, u32 i)
 {
-	struct machine *m = &r->lane->m;
+	struct machine *m = r->m;
 	struct scn_op op = r->s->ops[i];
 	u32 cpu = m->s->cpu, interrupted = m->s->op;
 
@@ -157,6 +337,8 @@ __mirrored void run_op(struct runner *r, u32 i)
 		put(m, &m->task->page, NONE);
 	}
 	step(m, EV_op_begin, NONE, i);
+	if (r->survey)
+		r->survey->lane->began[i] = (u32)m->steps;
 	if (op.op->takes & OP_MM)
 		switch_mm(m, op.mm);
 	op.op->run(m, &op);
@@ -172,26 +354,17 @@ static void run_script(struct runner *r)
 	const struct scenario *s = r->s;
 
 	for (u32 i = 0; i < s->nr_ops && !r->failed; i = r->last_trigger) {
-		r->lane->oom = r->lane->trace && trace_oom(r->lane->trace);
-		if (r->lane->m.steps >= s->max_steps || r->lane->oom) {
-			r->lane->limited = true;
+		r->limited = r->m->steps >= s->max_steps;
+		if (r->limited)
 			break;
-		}
 		r->op = i;
 		r->last_trigger = i + 1;
 		while (r->last_trigger < s->nr_ops &&
 		       s->ops[r->last_trigger].when.event != NR_EVENTS)
 			r->last_trigger++;
+		doze(r);
 		run_op(r, i);
 	}
-}
-
-static bool has_triggers(const struct scenario *s)
-{
-	for (u32 i = 0; i < s->nr_ops; i++)
-		if (s->ops[i].when.event != NR_EVENTS)
-			return true;
-	return false;
 }
 
 /* What one lane's script may not do, whatever its state: two reclaimers at once. */
@@ -208,90 +381,189 @@ static bool script_check(const struct scenario *s, struct error *err)
 	return true;
 }
 
+static bool runner_open(struct runner *r, const struct lane *lane, struct machine *m)
+{
+	*r = (struct runner){ .observer = { .step = on_step }, .lane = lane, .m = m,
+			      .s = lane->scenario };
+	r->matches = calloc((size_t)lane->scenario->nr_ops + 1, sizeof(*r->matches));
+	return r->matches != NULL;
+}
+
 /* What a recorded lane may be, in words: it is kept several times over. */
 #define MAX_RECORDED_STATE (64u << 20)
 
-static bool run_lane(struct lane *lane, enum run_mode mode, bool check, struct error *err)
+static bool keep_start(struct lane *lane, struct error *err)
 {
-	const struct scenario *s = lane->scenario;
-	struct runner r = { .observer = { .step = on_step }, .lane = lane, .s = s, .err = err };
-	struct violation v;
+	size_t size = (size_t)lane->m.s->words * sizeof(u32);
 
-	check |= lane->spec->bugs != 0;
-	if (!world_build(s, lane->spec, &lane->m, &lane->words, err))
-		return false;
-	if (mode == RUN_RECORD && lane->m.s->words > MAX_RECORDED_STATE)
+	if (lane->m.s->words > MAX_RECORDED_STATE)
 		return error_set(err,
 				 "%.160s: a world of %u MiB of state is too large to be recorded, "
 				 "at most %u can be (counts takes any)",
-				 s->file, lane->m.s->words >> 18, MAX_RECORDED_STATE >> 18);
-	r.matches = calloc((size_t)s->nr_ops + 1, sizeof(*r.matches));
-	if (check)
-		r.scratch = calloc(check_scratch_words(lane->m.s) + 1, sizeof(*r.scratch));
-	if (mode == RUN_RECORD)
-		lane->trace = trace_new(&lane->m);
-	if (!r.matches || (check && !r.scratch) || (mode == RUN_RECORD && !lane->trace)) {
-		free(r.matches);
-		free(r.scratch);
+				 lane->scenario->file, lane->m.s->words >> 18,
+				 MAX_RECORDED_STATE >> 18);
+	lane->placed = malloc(size);
+	if (!lane->placed)
 		return error_no_memory(err);
-	}
-	if (lane->trace)
-		trace_set_boundary(lane->trace, (void (*)(void))run_op);
-	if (mode == RUN_RECORD || check || has_triggers(s))
+	memcpy(lane->placed, lane->words, size);
+	return true;
+}
+
+static bool count_lane(struct lane *lane, enum run_mode mode, bool checks, struct error *err)
+{
+	struct survey survey = { .lane = lane };
+	struct runner r = { .failed = true };
+	bool ok;
+
+	checks |= lane->spec->bugs != 0;
+	if (!world_build(lane->scenario, lane->spec, &lane->m, &lane->words, err) ||
+	    (mode != RUN_COUNT && !keep_start(lane, err)))
+		return false;
+	ok = survey_open(&survey, checks) && runner_open(&r, lane, &lane->m);
+	if (ok) {
+		r.survey = &survey;
+		r.err = err;
+		if (checks)
+			check(&survey);
 		lane->m.observer = &r.observer;
-	if (check && !check_invariants(&lane->m, r.scratch, &v))
-		describe_violation(lane, &v);
-	run_script(&r);
-	lane->m.observer = NULL;
-	lane->steps = lane->m.steps;
-	if (lane->trace)
-		trace_end(lane->trace);
+		run_script(&r);
+		lane->m.observer = NULL;
+		lane->steps = lane->m.steps;
+		lane->limited = r.limited;
+	}
 	free(r.matches);
-	free(r.scratch);
-	return !r.failed;
+	survey_close(&survey);
+	return ok && !survey.oom ? !r.failed : error_no_memory(err);
+}
+
+/* The machine as it was before the lane's first step. */
+static bool machine_again(struct lane *lane, struct machine *m, u32 **words)
+{
+	size_t size = (size_t)lane->m.s->words * sizeof(u32);
+	struct error err;
+
+	if (!lane->placed)
+		return world_build(lane->scenario, lane->spec, m, words, &err);
+	*words = lane->spare_words ? lane->spare_words : malloc(size);
+	lane->spare_words = NULL;
+	if (!*words)
+		return false;
+	memcpy(*words, lane->placed, size);
+	*m = lane->m;
+	m->steps = 0;
+	machine_attach(m, *words);
+	return true;
+}
+
+/* Up to where nothing more is wanted. */
+static void record_script(struct runner *r)
+{
+	struct recording *rec = r->rec;
+
+	if (setjmp(rec->enough) || (rec->from == 0 && !begin_part(rec, r->m)))
+		return;
+	if (rec->to > 0)
+		run_script(r);
+	if (rec->trace)
+		end_part(rec);
+}
+
+bool lane_record(struct lane *lane, u32 from, u32 to, u32 part,
+		 bool (*take)(void *ctx, struct trace *t), void *ctx)
+{
+	u32 last = (u32)lane->steps;
+	struct recording rec = { .lane = lane, .from = from, .to = to < last ? to : last,
+				 .last = last, .part = part, .take = take, .ctx = ctx };
+	struct machine m;
+	struct runner r;
+	u32 *words = NULL;
+	bool ok = runner_open(&r, lane, &m) && machine_again(lane, &m, &words);
+
+	if (ok) {
+		r.rec = &rec;
+		m.observer = &r.observer;
+		record_script(&r);
+	}
+	if (lane->placed)
+		lane->spare_words = words;
+	else
+		free(words);
+	free(r.matches);
+	return ok && !rec.oom;
+}
+
+struct viewer {
+	struct lane *lane;
+	bool (*see)(void *ctx, const struct trace *t);
+	void *ctx;
+};
+
+static bool show_part(void *ctx, struct trace *t)
+{
+	const struct viewer *viewer = ctx;
+
+	viewer->lane->spare = t;
+	return viewer->see(viewer->ctx, t);
+}
+
+bool lane_look(struct lane *lane, u32 from, u32 to,
+	       bool (*see)(void *ctx, const struct trace *t), void *ctx)
+{
+	struct viewer viewer = { lane, see, ctx };
+
+	return lane_record(lane, from, to, WINDOW_STEPS, show_part, &viewer);
+}
+
+/* --- all lanes --------------------------------------------------------------- */
+
+static u32 window_steps(const struct run *run, enum run_mode mode)
+{
+	u64 steps = 0;
+
+	for (u32 i = 0; i < run->nr_lanes; i++)
+		steps += run->lanes[i].steps;
+	return mode == RUN_EXPLORE && steps > WHOLE_STEPS ? WINDOW_STEPS : UINT32_MAX;
 }
 
 bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
 		  struct error *err)
 {
+	bool ok;
+
 	*run = (struct run){ .scenario = s, .nr_lanes = s->nr_lanes };
 	if (!script_check(s, err))
 		return false;
 	run->lanes = calloc((size_t)s->nr_lanes + 1, sizeof(*run->lanes));
-	if (!run->lanes)
-		return error_no_memory(err);
-	for (u32 i = 0; i < s->nr_lanes; i++) {
+	ok = run->lanes || error_no_memory(err);
+	for (u32 i = 0; ok && i < s->nr_lanes; i++) {
 		run->lanes[i] = (struct lane){ .scenario = s, .spec = &s->lanes[i], .index = i };
-		if (!run_lane(&run->lanes[i], mode, check, err)) {
-			run_free(run);
-			return false;
-		}
+		ok = count_lane(&run->lanes[i], mode, check, err);
 	}
-	if (mode == RUN_RECORD) {
-		const struct trace **traces = calloc((size_t)s->nr_lanes + 1, sizeof(*traces));
-
-		for (u32 i = 0; traces && i < s->nr_lanes; i++)
-			traces[i] = run->lanes[i].trace;
-		run->align = traces ? align_new(traces, s->nr_lanes) : NULL;
-		free(traces);
-		if (!run->align) {
-			run_free(run);
-			return error_no_memory(err);
-		}
-	}
-	return true;
+	if (ok && mode != RUN_COUNT)
+		ok = run_cut(run, window_steps(run, mode), err) &&
+		     (run_show(run, 0) || error_no_memory(err));
+	if (!ok)
+		run_free(run);
+	return ok;
 }
 
 void run_free(struct run *run)
 {
-	if (run->align)
-		align_free(run->align);
+	align_free(run->align);
 	for (u32 i = 0; run->lanes && i < run->nr_lanes; i++) {
-		if (run->lanes[i].trace)
-			trace_free(run->lanes[i].trace);
-		free(run->lanes[i].words);
+		struct lane *lane = &run->lanes[i];
+
+		trace_free(lane->trace);
+		trace_free(lane->spare);
+		free(lane->spare_words);
+		free(lane->words);
+		free(lane->placed);
+		free(lane->seams);
+		free(lane->began);
+		free(lane->met);
 	}
 	free(run->lanes);
+	free(run->edge);
 	*run = (struct run){ 0 };
 }
 
@@ -349,11 +621,12 @@ static bool parse_moment(const char *text, u32 end, u32 *pos)
 	return true;
 }
 
-bool run_moment(const struct run *run, const char *moment, u32 *tick, u32 *lane, struct error *err)
+bool run_moment(const struct run *run, const char *moment, u32 *lane, u32 *pos,
+		struct error *err)
 {
 	const char *colon = strrchr(moment, ':');
 	size_t len = colon ? (size_t)(colon - moment) : 0;
-	u32 pos, end;
+	u32 end;
 
 	*lane = 0;
 	if (colon) {
@@ -369,13 +642,11 @@ bool run_moment(const struct run *run, const char *moment, u32 *tick, u32 *lane,
 		}
 		moment = colon + 1;
 	}
-	end = trace_nr_steps(run->lanes[*lane].trace);
-	if (!parse_moment(moment, end, &pos)) {
-		snprintf(err->text, sizeof(err->text),
-			 "moment \"%s\": expected a step from 0 to %u of %s, or end", moment, end,
-			 run->lanes[*lane].spec->name);
-		return false;
-	}
-	*tick = align_tick(run->align, *lane, pos);
-	return true;
+	end = (u32)run->lanes[*lane].steps;
+	if (parse_moment(moment, end, pos))
+		return true;
+	snprintf(err->text, sizeof(err->text),
+		 "moment \"%s\": expected a step from 0 to %u of %s, or end", moment, end,
+		 run->lanes[*lane].spec->name);
+	return false;
 }

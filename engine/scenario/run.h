@@ -2,6 +2,10 @@
 /*
  * Run a scenario: build its world in a machine, perform its script, judge its
  * expectations. The same code counts and records.
+ *
+ * Each lane runs once without being recorded, which is cheap. That tells what it costs,
+ * where remarks are due and where it can be cut. Whatever is looked at later is recorded
+ * then: a lane does the same each time, so it is run again up to there.
  */
 #ifndef SCENARIO_RUN_H
 #define SCENARIO_RUN_H
@@ -10,30 +14,50 @@
 #include "trace/align.h"
 #include "trace/trace.h"
 
-enum run_mode { RUN_COUNT, RUN_RECORD };
+enum run_mode {
+	RUN_COUNT,
+	RUN_RECORD,	/* and record all steps of all lanes */
+	RUN_EXPLORE,	/* the same, but a long run window by window: window.c */
+};
+
+/* A place where a lane may be cut: what was done to a folio, or an operation, has ended. */
+struct seam {
+	u32 pos;
+	u32 op, folio;		/* folio NONE: the operation */
+};
 
 /* One lane that has run. */
 struct lane {
 	const struct scenario *scenario;
 	const struct scn_lane *spec;
 	u32 index;
-	struct machine m;
-	u32 *words;			/* end state, owned */
-	struct trace *trace;		/* RUN_RECORD, else NULL */
+	struct machine m;		/* at its end */
+	u32 *words;			/* the state then, owned */
+	u32 *placed;			/* the state before the first step, owned */
 	u64 steps;
 	bool limited;			/* the step limit ended the script early */
-	bool oom;
+	struct seam *seams;
+	u32 nr_seams;
+	u32 *began;			/* [nr_ops]: where an operation began; 0: it did not */
+	u32 *met;			/* see lane_said(), lane_met() */
 	/* the first broken invariant, if asked for or with bugs: text is empty when none */
 	struct error invariant;
 	u32 broken;			/* enum invariant */
 	u32 invariant_step;
+
+	struct trace *trace;		/* of the window shown, else NULL */
+	/* memory for the next recording: a large world's is dear to get */
+	struct trace *spare;
+	u32 *spare_words;
 };
 
 struct run {
 	struct scenario *scenario;	/* not owned */
 	u32 nr_lanes;
 	struct lane *lanes;
-	struct align *align;		/* RUN_RECORD */
+	struct align *align;		/* of the window shown, else NULL */
+	u32 window, nr_windows;
+	u32 *edge;			/* [nr_windows + 1][nr_lanes]: positions */
 };
 
 /* Shape and place a lane's world; *words is allocated. No step, no counter. */
@@ -44,18 +68,64 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 bool when_matches(const struct scenario *scenario, const struct mm_state *s,
 		  const struct scn_when *when, enum event event, u32 page);
 
-/* The position at which a `when` comes true in a recorded lane; 0: never. */
-u32 when_position(const struct lane *lane, const struct scn_when *when);
-/* The same for a `say`, which may be for other lanes only. */
-u32 say_position(const struct lane *lane, const struct scn_say *say);
+/* Where a `say` is due in a lane, where the `when` of an `expect` comes true; 0: nowhere. */
+static inline u32 lane_said(const struct lane *lane, u32 say)
+{
+	return lane->met[say];
+}
 
-/* Checking costs as much as the state is large: above this, between folios only. */
+static inline u32 lane_met(const struct lane *lane, u32 expect)
+{
+	return lane->met[lane->scenario->nr_says + expect];
+}
+
+/*
+ * Checking costs as much as the state is large. Above this it is done between folios only,
+ * and never more often than once in so many steps as make it cost about as much as the run.
+ */
 #define CHECK_EACH_STEP_WORDS (32u << 10)
+#define CHECK_WORDS_A_STEP 64
 
 /* Run all lanes. check: the invariants after every step. False: the world or script cannot be. */
 bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
 		  struct error *err);
 void run_free(struct run *run);
+
+/*
+ * Record a lane from one position to another and hand the trace to take(), in parts of at
+ * most so many steps; what take() does not want more of is not run. The first part begins
+ * at `from`, each other where the one before it ended. False: out of memory.
+ */
+bool lane_record(struct lane *lane, u32 from, u32 to, u32 part,
+		 bool (*take)(void *ctx, struct trace *t), void *ctx);
+/* The same for who only looks: each part is gone when see() returns. */
+bool lane_look(struct lane *lane, u32 from, u32 to,
+	       bool (*see)(void *ctx, const struct trace *t), void *ctx);
+
+/*
+ * A run of so many steps in all its lanes is recorded whole. A longer one is cut at seams,
+ * each time that so many steps have come together.
+ */
+#define WHOLE_STEPS (1u << 20)
+#define WINDOW_STEPS (1u << 15)
+
+/* Cut it into windows of about so many steps. False: out of memory, or of numbers for them. */
+bool run_cut(struct run *run, u32 steps, struct error *err);
+/* Let the lanes' traces and the alignment be those of a window. False: out of memory. */
+bool run_show(struct run *run, u32 window);
+/*
+ * Ticks are numbered through the whole run. A window's first one is the number of steps of
+ * all lanes before it, so that no two windows share a number; some are left out.
+ */
+u32 run_window_at(const struct run *run, u32 tick);
+u32 run_first_tick(const struct run *run, u32 window);
+u32 run_last_tick(const struct run *run);
+/* The first window in which a lane comes to a position, and where it is when it begins. */
+u32 run_window_of(const struct run *run, u32 lane, u32 pos);
+static inline u32 run_edge(const struct run *run, u32 window, u32 lane)
+{
+	return run->edge[(size_t)window * run->nr_lanes + lane];
+}
 
 /* A failed expectation, in words. */
 struct verdict {
@@ -63,7 +133,7 @@ struct verdict {
 	const char *command;	/* run_command() of that moment */
 };
 /*
- * Evaluate every `expect` of a recorded run; fail() hears of each that does not hold, and
+ * Evaluate every `expect` of a run; fail() hears of each that does not hold, and
  * of operations and remarks whose moment no lane came to. How many there were.
  */
 u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx);
@@ -83,7 +153,8 @@ const char *folio_name(const struct scenario *s, u32 folio, char *buf);
  */
 char *run_command(const struct scenario *s, const char *lanes, const char *lane, u64 pos);
 
-/* MOMENT: "LANE:N", "N", "end", "LANE:end" -> tick of the alignment. */
-bool run_moment(const struct run *run, const char *moment, u32 *tick, u32 *lane, struct error *err);
+/* MOMENT: "LANE:N", "N", "end", "LANE:end" -> a lane and a position of it. */
+bool run_moment(const struct run *run, const char *moment, u32 *lane, u32 *pos,
+		struct error *err);
 
 #endif

@@ -19,7 +19,7 @@ struct align {
 	u32 nr;				/* merged groups */
 	struct align_group *group;	/* [nr] */
 	u32 *tick;			/* [nr + 1]: ticks before group g */
-	u32 *start;			/* [(nr + 1) * nr_lanes]: lane's steps before group g */
+	u32 *start;			/* [(nr + 1) * nr_lanes]: lane's position before group g */
 };
 
 /* One lane cut into groups. */
@@ -191,21 +191,24 @@ static bool number_group(struct merge *m, struct seen *seen, const struct align_
 	return o.nth == 0 || intern(m, &o, id);
 }
 
-static bool cut_lane(struct merge *m, struct cut *cut, const struct trace *t)
+/* The steps after position from; those before it lead there. */
+static bool cut_lane(struct merge *m, struct cut *cut, const struct trace *t, u32 from)
 {
 	struct watch w;
 	struct align_group key = { .op = 0 };
 	struct seen seen = { .nr = 0 };
 	bool ok = watch_open(&w, trace_start(t));
 
-	for (u32 i = 0; ok && i < trace_nr_steps(t); i++) {
+	for (u32 i = trace_first(t); ok && i < trace_last(t); i++) {
 		struct align_group before = key;
 		u32 nr, id;
 		const struct delta *delta = trace_deltas(t, i, &nr);
 
-		if (watch_apply(&w, delta, nr) || i == 0)
+		if (watch_apply(&w, delta, nr) || i == trace_first(t))
 			key = watch_key(&w);
-		if (i > 0 && same_key(&key, &before))
+		if (i < from)
+			continue;
+		if (i > from && same_key(&key, &before))
 			cut->end[cut->nr - 1] = i + 1;
 		else
 			ok = number_group(m, &seen, &key, &id) && append(cut, id, i + 1);
@@ -262,13 +265,12 @@ static u32 next_group(const struct merge *m)
 	return crossed;
 }
 
-static void merge_groups(struct merge *m, struct align *a)
+static void merge_groups(struct merge *m, struct align *a, const u32 *from, u32 first_tick)
 {
 	u32 id;
 
-	for (u32 l = 0; l < m->nr_lanes; l++)
-		a->start[l] = 0;
-	a->tick[0] = 0;
+	memcpy(a->start, from, m->nr_lanes * sizeof(u32));
+	a->tick[0] = first_tick;
 	while ((id = next_group(m)) != NONE) {
 		const u32 *start = &a->start[(size_t)a->nr * m->nr_lanes];
 		u32 *end = &a->start[(size_t)(a->nr + 1) * m->nr_lanes];
@@ -328,23 +330,36 @@ static void merge_free(struct merge *m)
 	free(m->where);
 }
 
-struct align *align_new(const struct trace *const *lanes, u32 nr)
+struct align *align_part(const struct trace *const *lanes, u32 nr, const u32 *from, u32 first_tick)
 {
 	struct merge m = { .nr_lanes = nr, .cut = calloc(nr, sizeof(struct cut)) };
 	struct align *a = calloc(1, sizeof(*a));
 	bool ok = m.cut && a;
 
 	for (u32 l = 0; ok && l < nr; l++)
-		ok = cut_lane(&m, &m.cut[l], lanes[l]);
+		ok = cut_lane(&m, &m.cut[l], lanes[l], from[l]);
 	ok = ok && index_groups(&m) && alloc_groups(a, &m);
 	if (ok) {
-		merge_groups(&m, a);
+		merge_groups(&m, a, from, first_tick);
 		trim(a);
 	} else {
 		align_free(a);
 	}
 	merge_free(&m);
 	return ok ? a : NULL;
+}
+
+struct align *align_new(const struct trace *const *lanes, u32 nr)
+{
+	u32 *from = malloc((nr + 1) * sizeof(u32));
+	struct align *a = NULL;
+
+	for (u32 l = 0; from && l < nr; l++)
+		from[l] = trace_first(lanes[l]);
+	if (from)
+		a = align_part(lanes, nr, from, 0);
+	free(from);
+	return a;
 }
 
 void align_free(struct align *a)
@@ -357,12 +372,22 @@ void align_free(struct align *a)
 	free(a);
 }
 
-u32 align_nr_ticks(const struct align *a)
+u32 align_first_tick(const struct align *a)
+{
+	return a->tick[0];
+}
+
+u32 align_last_tick(const struct align *a)
 {
 	return a->tick[a->nr];
 }
 
-/* The group that tick belongs to; tick 0 and a tick past the end: the nearest. */
+u32 align_nr_ticks(const struct align *a)
+{
+	return align_last_tick(a) - align_first_tick(a);
+}
+
+/* The group that tick belongs to; the first tick and one outside: the nearest. */
 static u32 group_of(const struct align *a, u32 tick)
 {
 	u32 low = 0, high = a->nr;
@@ -388,8 +413,8 @@ u32 align_pos(const struct align *a, u32 tick, u32 lane)
 	u32 g = group_of(a, tick);
 	u32 pos, end;
 
-	if (a->nr == 0)
-		return 0;
+	if (a->nr == 0 || tick <= a->tick[0])
+		return lane_start(a, 0, lane);
 	pos = lane_start(a, g, lane) + (tick - a->tick[g]);
 	end = lane_start(a, g + 1, lane);
 	return pos < end ? pos : end;
@@ -397,7 +422,7 @@ u32 align_pos(const struct align *a, u32 tick, u32 lane)
 
 bool align_moves(const struct align *a, u32 tick, u32 lane)
 {
-	return tick > 0 && tick <= align_nr_ticks(a) &&
+	return tick > align_first_tick(a) && tick <= align_last_tick(a) &&
 	       align_pos(a, tick, lane) != align_pos(a, tick - 1, lane);
 }
 
@@ -405,8 +430,8 @@ u32 align_tick(const struct align *a, u32 lane, u32 pos)
 {
 	u32 low = 0, high = a->nr;
 
-	if (pos == 0 || a->nr == 0)
-		return 0;
+	if (a->nr == 0 || pos <= lane_start(a, 0, lane))
+		return a->tick[0];
 	if (pos > lane_start(a, a->nr, lane))
 		pos = lane_start(a, a->nr, lane);
 	while (high - low > 1) {
@@ -420,53 +445,32 @@ u32 align_tick(const struct align *a, u32 lane, u32 pos)
 	return a->tick[low] + (pos - lane_start(a, low, lane));
 }
 
-static bool same_page(const struct align_group *a, const struct align_group *b)
-{
-	return a->page == b->page;
-}
-
-static bool same_phase(const struct align_group *a, const struct align_group *b)
-{
-	return a->phase == b->phase;
-}
-
-/* To the first tick of the next or previous stretch of groups that are not the same. */
-static u32 move(const struct align *a, u32 tick, int dir,
-		bool (*same)(const struct align_group *a, const struct align_group *b))
-{
-	u32 g = group_of(a, tick);
-	const struct align_group *here = &a->group[g];
-
-	if (a->nr == 0)
-		return 0;
-	if (dir > 0) {
-		while (g < a->nr && same(&a->group[g], here))
-			g++;
-		return g < a->nr ? a->tick[g] + 1 : align_nr_ticks(a);
-	}
-	while (g > 0 && same(&a->group[g], here))
-		g--;
-	if (same(&a->group[g], here))
-		return 0;
-	here = &a->group[g];
-	while (g > 0 && same(&a->group[g - 1], here))
-		g--;
-	return a->tick[g] + 1;
-}
-
-u32 align_page(const struct align *a, u32 tick, int dir)
-{
-	return move(a, tick, dir, same_page);
-}
-
-u32 align_phase(const struct align *a, u32 tick, int dir)
-{
-	return move(a, tick, dir, same_phase);
-}
-
 struct align_group align_group(const struct align *a, u32 tick)
 {
 	if (a->nr == 0)
 		return (struct align_group){ .folio = NONE, .phase = PHASE_start, .page = NONE };
 	return a->group[group_of(a, tick)];
+}
+
+bool align_same(const struct align_group *a, const struct align_group *b, enum align_by by)
+{
+	return by == ALIGN_PAGE ? a->page == b->page : a->phase == b->phase;
+}
+
+u32 align_other(const struct align *a, u32 tick, int dir, enum align_by by,
+		const struct align_group *key)
+{
+	u32 next = dir > 0 ? tick + 1 : tick - 1;
+	u32 g = group_of(a, next);
+
+	if (next <= a->tick[0] || next > a->tick[a->nr])
+		return NONE;
+	while (align_same(&a->group[g], key, by)) {
+		if (dir > 0 ? g + 1 == a->nr : g == 0)
+			return NONE;
+		g = dir > 0 ? g + 1 : g - 1;
+	}
+	if (dir > 0)
+		return next > a->tick[g] ? next : a->tick[g] + 1;
+	return next < a->tick[g + 1] ? next : a->tick[g + 1];
 }

@@ -281,6 +281,11 @@ void callpaths_set_boundary(struct callpaths *p, void (*fn)(void))
 	p->boundary_size = info.end_ip - info.start_ip;
 }
 
+void callpaths_restart(struct callpaths *p)
+{
+	p->nr_live = 0;
+}
+
 const struct call_path *callpaths_get(const struct callpaths *p, u32 path)
 {
 	return p->path[path < p->nr_paths ? path : 0];

@@ -21,6 +21,8 @@ struct callpaths;
 struct callpaths *callpaths_new(const struct mirrored *table, u32 nr);
 void callpaths_free(struct callpaths *p);
 void callpaths_set_boundary(struct callpaths *p, void (*fn)(void));
+/* The next step may come from anywhere: the stack is another one. */
+void callpaths_restart(struct callpaths *p);
 /* The number of the path that leads here. 0 is the empty path, and out of memory or numbers. */
 u16 callpaths_here(struct callpaths *p);
 /*

@@ -4,18 +4,21 @@
 
 #include "trace/store.h"
 
-/* A block copied costs about as much as this fraction of its words XORed one by one. */
-#define COPY_COST 4
-
 bool cursor_open(struct cursor *c, const struct trace *t)
 {
-	*c = (struct cursor){ .trace = t };
-	c->words = malloc((size_t)t->words * sizeof(u32));
+	*c = (struct cursor){ .words = malloc((size_t)t->words * sizeof(u32)) };
 	if (!c->words)
 		return false;
-	memcpy(c->words, t->keys[0].words, (size_t)t->words * sizeof(u32));
 	c->live = (const struct mm_state *)(const void *)c->words;
+	cursor_move(c, t);
 	return true;
+}
+
+void cursor_move(struct cursor *c, const struct trace *t)
+{
+	c->trace = t;
+	c->pos = t->first;
+	memcpy(c->words, t->keys[0].words, (size_t)t->words * sizeof(u32));
 }
 
 void cursor_close(struct cursor *c)
@@ -27,7 +30,7 @@ void cursor_close(struct cursor *c)
 /* Deltas before a position, gaps included. */
 static u32 delta_index(const struct trace *t, u32 pos)
 {
-	return pos < t->nr_steps ? trace_step(t, pos)->first_delta : t->next;
+	return pos < trace_last(t) ? trace_step(t, pos)->first_delta : t->next;
 }
 
 static u32 distance(const struct trace *t, u32 a, u32 b)
@@ -70,8 +73,10 @@ void cursor_seek(struct cursor *c, u32 pos)
 	const struct trace *t = c->trace;
 	u32 best, key, last;
 
-	if (pos > t->nr_steps)
-		pos = t->nr_steps;
+	if (pos > trace_last(t))
+		pos = trace_last(t);
+	if (pos < t->first)
+		pos = t->first;
 	best = distance(t, c->pos, pos);
 	if (best > t->words / COPY_COST) {
 		key = keyframe_before(t, pos);
@@ -95,7 +100,7 @@ void cursor_seek(struct cursor *c, u32 pos)
 
 const struct step *cursor_step(const struct cursor *c)
 {
-	return c->pos ? trace_step(c->trace, c->pos - 1) : NULL;
+	return c->pos > c->trace->first ? trace_step(c->trace, c->pos - 1) : NULL;
 }
 
 static u32 changed_bits(const struct cursor *c, u32 word)
@@ -103,7 +108,7 @@ static u32 changed_bits(const struct cursor *c, u32 word)
 	u32 nr;
 	const struct delta *delta;
 
-	if (!c->pos)
+	if (!cursor_step(c))
 		return 0;
 	delta = trace_deltas(c->trace, c->pos - 1, &nr);
 	for (u32 i = 0; i < nr; i++)
@@ -142,7 +147,7 @@ bool cursor_changed_any(const struct cursor *c, const void *from, size_t bytes)
 	u32 nr;
 	const struct delta *delta;
 
-	if (!c->pos)
+	if (!cursor_step(c))
 		return false;
 	delta = trace_deltas(c->trace, c->pos - 1, &nr);
 	for (u32 i = 0; i < nr; i++)

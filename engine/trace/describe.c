@@ -400,7 +400,7 @@ void describe_step(const struct cursor *c, const struct names *names,
 	const struct delta *delta;
 	u32 nr;
 
-	if (!c->pos)
+	if (!cursor_step(c))
 		return;
 	delta = trace_deltas(c->trace, c->pos - 1, &nr);
 	for (u32 i = 0; i < nr; i++) {

@@ -239,7 +239,7 @@ char *narrate_text(const struct cursor *c, const struct names *names, const char
 	struct telling at;
 
 	*buf = 0;
-	if (!c->pos) {
+	if (!cursor_step(c)) {
 		add(&text, "Nothing has happened yet.");
 		return buf;
 	}
@@ -267,5 +267,7 @@ char *narrate(const struct cursor *c, const struct names *names, char *buf, size
 
 const char *narrate_why(const struct cursor *c)
 {
-	return c->pos ? event_info[cursor_step(c)->event].why : "";
+	const struct step *step = cursor_step(c);
+
+	return step ? event_info[step->event].why : "";
 }

@@ -22,6 +22,9 @@
 #define DELTA_SHIFT 13
 #define DELTA_CHUNK (1u << DELTA_SHIFT)
 
+/* A block copied costs about as much as this fraction of its words XORed one by one. */
+#define COPY_COST 4
+
 struct delta_chunk {
 	struct delta *delta;
 	u32 end;		/* past the last delta of the last step that begins here */
@@ -39,13 +42,14 @@ struct trace {
 	bool oom;
 	struct delta scratch[16];	/* when oom: deltas of no use */
 
+	u32 first;		/* position of the first step */
 	struct step **steps;
 	u32 nr_steps, nr_step_chunks;
 	struct delta_chunk *chunks;
 	u32 nr_chunks;
 	u32 next;		/* index of journal.delta[0] */
 	u64 since_keyframe;	/* deltas */
-	struct keyframe *keys;	/* keys[0].pos is 0 */
+	struct keyframe *keys;	/* keys[0].pos is first */
 	u32 nr_keys;
 	u32 words;		/* of a state */
 	struct callpaths *paths;

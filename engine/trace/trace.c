@@ -24,6 +24,7 @@ static bool append_chunk(struct trace *t, struct delta *delta, bool owned)
 	t->chunks[t->nr_chunks] = (struct delta_chunk){
 		.delta = delta, .end = t->nr_chunks << DELTA_SHIFT, .owned = owned };
 	t->nr_chunks++;
+	t->bytes += DELTA_CHUNK * sizeof(*delta);
 	return true;
 }
 
@@ -47,7 +48,6 @@ static bool new_run(struct trace *t)
 			free(delta);
 		return false;
 	}
-	t->bytes += (size_t)nr * DELTA_CHUNK * sizeof(*delta);
 	if (j->nr)
 		memcpy(delta, j->delta, j->nr * sizeof(*delta));
 	t->next = first << DELTA_SHIFT;
@@ -73,6 +73,7 @@ static void grow(struct journal *journal)
 		stop(t);
 }
 
+/* The i-th recorded. */
 static struct step *step_at(const struct trace *t, u32 i)
 {
 	return &t->steps[i >> STEP_SHIFT][i & ((1u << STEP_SHIFT) - 1)];
@@ -85,7 +86,7 @@ static bool room_for_step(struct trace *t)
 
 	if (t->nr_steps >> STEP_SHIFT < t->nr_step_chunks)
 		return true;
-	if (t->nr_steps > UINT32_MAX - (1u << STEP_SHIFT))
+	if (trace_last(t) > UINT32_MAX - (1u << STEP_SHIFT))
 		return false;
 	grown = grow_array(t->steps, t->nr_step_chunks, sizeof(struct step *));
 	if (!grown)
@@ -112,7 +113,7 @@ static bool add_keyframe(struct trace *t)
 	if (!words)
 		return false;
 	memcpy(words, t->m->words, size);
-	t->keys[t->nr_keys++] = (struct keyframe){ .pos = t->nr_steps, .words = words };
+	t->keys[t->nr_keys++] = (struct keyframe){ .pos = trace_last(t), .words = words };
 	t->since_keyframe = 0;
 	t->bytes += size;
 	return true;
@@ -167,6 +168,32 @@ void trace_record(struct trace *t, enum event event, u32 page, u32 arg, const vo
 	commit(t, &step);
 }
 
+static void free_deltas(struct trace *t)
+{
+	for (u32 i = 0; i < t->nr_chunks; i++)
+		if (t->chunks[i].owned)
+			free(t->chunks[i].delta);
+	t->bytes -= (size_t)t->nr_chunks * DELTA_CHUNK * sizeof(struct delta);
+	t->nr_chunks = 0;
+}
+
+bool trace_again(struct trace *t, struct machine *m)
+{
+	free_deltas(t);
+	while (t->nr_keys > 1)
+		drop_last_keyframe(t);
+	t->m = m;
+	t->oom = false;
+	t->first = t->keys[0].pos = (u32)m->steps;
+	t->nr_steps = 0;
+	t->since_keyframe = 0;
+	t->journal.nr = 0;
+	memcpy(t->keys[0].words, m->words, (size_t)t->words * sizeof(u32));
+	callpaths_restart(t->paths);
+	m->journal = &t->journal;
+	return new_run(t);
+}
+
 struct trace *trace_new(struct machine *m)
 {
 	struct trace *t = calloc(1, sizeof(*t));
@@ -177,11 +204,10 @@ struct trace *trace_new(struct machine *m)
 	t->words = m->s->words;
 	t->journal.grow = grow;
 	t->paths = callpaths_new(mirrored_functions, NR_FUNCTIONS);
-	if (!t->paths || !new_run(t) || !add_keyframe(t)) {
+	if (!t->paths || !add_keyframe(t) || !trace_again(t, m)) {
 		trace_free(t);
 		return NULL;
 	}
-	m->journal = &t->journal;
 	return t;
 }
 
@@ -193,9 +219,7 @@ void trace_free(struct trace *t)
 		t->m->journal = NULL;
 	for (u32 i = 0; i < t->nr_step_chunks; i++)
 		free(t->steps[i]);
-	for (u32 i = 0; i < t->nr_chunks; i++)
-		if (t->chunks[i].owned)
-			free(t->chunks[i].delta);
+	free_deltas(t);
 	while (t->nr_keys)
 		drop_last_keyframe(t);
 	callpaths_free(t->paths);
@@ -220,13 +244,13 @@ static void absorb_rest(struct trace *t)
 {
 	struct step last = *step_at(t, t->nr_steps - 1);
 	u32 nr;
-	const struct delta *delta = trace_deltas(t, t->nr_steps - 1, &nr);
+	const struct delta *delta = trace_deltas(t, trace_last(t) - 1, &nr);
 
 	if (!new_run(t)) {
 		stop(t);
 		return;
 	}
-	if (t->keys[t->nr_keys - 1].pos == t->nr_steps)
+	if (t->keys[t->nr_keys - 1].pos == trace_last(t))
 		drop_last_keyframe(t);
 	for (u32 i = 0; i < nr; i++)
 		journal_add(&t->journal, delta[i].word, delta[i].xor);
@@ -247,7 +271,7 @@ void trace_end(struct trace *t)
 		else
 			memcpy(t->keys[0].words, t->m->words, (size_t)t->words * sizeof(u32));
 	}
-	if (!t->oom && t->keys[t->nr_keys - 1].pos != t->nr_steps)
+	if (!t->oom && t->since_keyframe > t->words / COPY_COST)
 		add_keyframe(t);
 	t->m = NULL;
 }
@@ -257,9 +281,19 @@ u32 trace_nr_steps(const struct trace *t)
 	return t->nr_steps;
 }
 
+u32 trace_first(const struct trace *t)
+{
+	return t->first;
+}
+
+u32 trace_last(const struct trace *t)
+{
+	return t->first + t->nr_steps;
+}
+
 const struct step *trace_step(const struct trace *t, u32 i)
 {
-	return step_at(t, i);
+	return step_at(t, i - t->first);
 }
 
 const struct call_path *trace_path(const struct trace *t, u32 path)
@@ -269,13 +303,13 @@ const struct call_path *trace_path(const struct trace *t, u32 path)
 
 const struct delta *trace_deltas(const struct trace *t, u32 i, u32 *nr)
 {
-	u32 first = step_at(t, i)->first_delta;
+	u32 first = trace_step(t, i)->first_delta;
 	const struct delta_chunk *chunk = &t->chunks[first >> DELTA_SHIFT];
 	u32 end = chunk->end;
 
 	/* the next step may begin past a gap */
-	if (i + 1 < t->nr_steps && step_at(t, i + 1)->first_delta < end)
-		end = step_at(t, i + 1)->first_delta;
+	if (i + 1 < trace_last(t) && trace_step(t, i + 1)->first_delta < end)
+		end = trace_step(t, i + 1)->first_delta;
 	*nr = end - first;
 	return chunk->delta + (first & (DELTA_CHUNK - 1));
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recorded lane: what happened, step by step, and the means to be at any moment.
+ * A recorded lane, or a part of one: what happened, step by step, and the means to be at
+ * any moment.
  *
  *   steps   [0] [1] [2] ...            16 bytes each
  *            |   |   `--- first_delta
  *   deltas  [word,xor] [word,xor] ...   8 bytes each; the same loop steps both ways
  *   keys    |state at step 0|    |state at step 9,312| ...
  *
- * Position N is the moment after N steps: 0 is before the first, nr_steps the end.
- * A keyframe is written when the deltas since the last exceed four times the
- * state, so a seek applies at most four states' worth of deltas.
+ * Position N is the moment after N steps of the machine: 0 is before the first. A trace
+ * knows those from trace_first(), where recording began, to trace_last(); step i leads
+ * from position i to i + 1.
+ *
+ * A keyframe is written when the deltas since the last exceed four times the state, so a
+ * seek applies at most four states' worth of deltas.
  */
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
@@ -35,6 +39,8 @@ struct trace;
 
 /* Start at the machine's state now. NULL: out of memory. */
 struct trace *trace_new(struct machine *m);
+/* Forget what was recorded and start again, at a machine of the same shape. */
+bool trace_again(struct trace *t, struct machine *m);
 void trace_free(struct trace *t);
 /*
  * The function that performs one script operation: frames outside the innermost
@@ -50,11 +56,13 @@ bool trace_oom(const struct trace *t);
 void trace_end(struct trace *t);
 
 u32 trace_nr_steps(const struct trace *t);
-const struct step *trace_step(const struct trace *t, u32 i);	/* 0 .. nr_steps - 1 */
+u32 trace_first(const struct trace *t);
+u32 trace_last(const struct trace *t);
+const struct step *trace_step(const struct trace *t, u32 i);	/* first .. last - 1 */
 const struct call_path *trace_path(const struct trace *t, u32 path);
 u32 trace_nr_keyframes(const struct trace *t);
 size_t trace_bytes(const struct trace *t);	/* everything allocated, unused room included */
-const struct mm_state *trace_start(const struct trace *t);	/* state at position 0 */
+const struct mm_state *trace_start(const struct trace *t);	/* state at trace_first() */
 
 /*
  * A moment in a trace. live is the whole state then; everything shown is a
@@ -67,11 +75,13 @@ struct cursor {
 	u32 *words;			/* the same block, owned */
 };
 
-bool cursor_open(struct cursor *c, const struct trace *t);	/* at 0; false: out of memory */
+bool cursor_open(struct cursor *c, const struct trace *t);	/* at first; false: out of memory */
 void cursor_close(struct cursor *c);
-void cursor_seek(struct cursor *c, u32 pos);			/* clamped to the end */
+/* To the first position of another trace of the same machine. */
+void cursor_move(struct cursor *c, const struct trace *t);
+void cursor_seek(struct cursor *c, u32 pos);			/* clamped to what is known */
 
-/* The step that led here, or NULL at position 0. */
+/* The step that led here, or NULL at trace_first(). */
 const struct step *cursor_step(const struct cursor *c);
 /*
  * Did the step that led here change this field of live? *old is its value before;

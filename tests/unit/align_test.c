@@ -178,6 +178,14 @@ static void a_lane_without_steps(void **state)
 	assert_aligned(ALIGNED("", ""), ALIGNED("", ""));
 }
 
+/* From a tick to the nearest that is about something else. */
+static u32 other(const struct align *a, u32 tick, int dir, enum align_by by)
+{
+	struct align_group here = align_group(a, tick);
+
+	return align_other(a, tick, dir, by, &here);
+}
+
 static void to_pages_and_phases(void **state)
 {
 	struct lanes lanes;
@@ -188,22 +196,23 @@ static void to_pages_and_phases(void **state)
 	a = lanes.align;
 	/* iiss 00.. 11 22 ff w: 15 ticks */
 	assert_int_equal(align_nr_ticks(a), 15);
-	assert_int_equal(align_phase(a, 0, 1), 3);
-	assert_int_equal(align_phase(a, 3, 1), 5);
-	assert_int_equal(align_phase(a, 6, 1), 13);
-	assert_int_equal(align_phase(a, 15, 1), 15);
-	assert_int_equal(align_phase(a, 14, -1), 5);
-	assert_int_equal(align_phase(a, 11, -1), 3);
-	assert_int_equal(align_phase(a, 2, -1), 0);
-	assert_int_equal(align_page(a, 0, 1), 5);
-	assert_int_equal(align_page(a, 5, 1), 9);
-	assert_int_equal(align_page(a, 9, 1), 11);
-	assert_int_equal(align_page(a, 11, 1), 13);
-	assert_int_equal(align_page(a, 13, 1), 15);
-	assert_int_equal(align_page(a, 14, -1), 11);
-	assert_int_equal(align_page(a, 12, -1), 9);
-	assert_int_equal(align_page(a, 6, -1), 1);
-	assert_int_equal(align_page(a, 1, -1), 0);
+	assert_int_equal(other(a, 0, 1, ALIGN_PHASE), 3);
+	assert_int_equal(other(a, 3, 1, ALIGN_PHASE), 5);
+	assert_int_equal(other(a, 6, 1, ALIGN_PHASE), 13);
+	assert_int_equal(other(a, 15, 1, ALIGN_PHASE), NONE);
+	assert_int_equal(other(a, 14, -1, ALIGN_PHASE), 12);
+	assert_int_equal(other(a, 11, -1, ALIGN_PHASE), 4);
+	assert_int_equal(other(a, 4, -1, ALIGN_PHASE), 2);
+	assert_int_equal(other(a, 2, -1, ALIGN_PHASE), NONE);
+	assert_int_equal(other(a, 0, 1, ALIGN_PAGE), 5);
+	assert_int_equal(other(a, 5, 1, ALIGN_PAGE), 9);
+	assert_int_equal(other(a, 9, 1, ALIGN_PAGE), 11);
+	assert_int_equal(other(a, 11, 1, ALIGN_PAGE), 13);
+	assert_int_equal(other(a, 13, 1, ALIGN_PAGE), NONE);
+	assert_int_equal(other(a, 14, -1, ALIGN_PAGE), 12);
+	assert_int_equal(other(a, 12, -1, ALIGN_PAGE), 10);
+	assert_int_equal(other(a, 6, -1, ALIGN_PAGE), 4);
+	assert_int_equal(other(a, 1, -1, ALIGN_PAGE), NONE);
 	assert_int_equal(align_group(a, 11).page, 2);
 	assert_int_equal(align_group(a, 11).phase, PHASE_unmap);
 	assert_int_equal(align_group(a, 11).folio, 0);

@@ -26,7 +26,7 @@ struct explorer *explorer_open(const char *words)
 		argv[argc++] = word;
 	if (!options_parse(&opt, argc, argv, &err))
 		fail_msg("%s: %s", words, err.text);
-	assert_int_equal(command_open(&opt, opt.args[0], RUN_RECORD, false, &e->run), STATUS_OK);
+	assert_int_equal(command_open(&opt, opt.args[0], RUN_EXPLORE, false, &e->run), STATUS_OK);
 	assert_int_equal(command_open_app(&opt, &e->run, &e->app), STATUS_OK);
 	return e;
 }
@@ -73,7 +73,7 @@ void assert_hides(const struct app *app, const char *text)
 
 u32 end_of(const struct app *app)
 {
-	return align_nr_ticks(app->run->align);
+	return run_last_tick(app->run);
 }
 
 u32 event_at(const struct app *app, u32 lane)

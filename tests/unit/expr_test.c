@@ -379,7 +379,7 @@ static void judge(const char *expect, struct verdicts *all)
 	u32 failed;
 
 	memset(all, 0, sizeof(*all));
-	if (!run_scenario(&run, s, RUN_RECORD, false, &err))
+	if (!run_scenario(&run, s, RUN_COUNT, false, &err))
 		fail_msg("%s", err.text);
 	failed = run_expect(&run, note, all);
 	assert_int_equal(failed, all->nr);
@@ -463,22 +463,21 @@ static void test_when(void **state)
 		fail_msg("%s", all.text[0]);
 }
 
-/* Counting leaves no trace: the end can be judged, the way there cannot. */
-static void test_counting_run(void **state)
+/* The first moment that is wrong, at the beginning, on the way and at the end. */
+static void test_first_moment(void **state)
 {
-	struct scenario *s = load("{\"at\": \"end\", " ONE_LANE "\"that\": \"steps > 0\"},"
-				  "{\"at\": \"never\", " ONE_LANE "\"that\": \"0\"}");
-	struct verdicts all = { 0 };
-	struct error err;
-	struct run run;
+	struct verdicts all;
 
 	(void)state;
-	if (!run_scenario(&run, s, RUN_COUNT, false, &err))
-		fail_msg("%s", err.text);
-	assert_int_equal(run_expect(&run, note, &all), 1);
-	has(&all, 0, "its steps were not recorded");
-	run_free(&run);
-	scenario_free(s);
+	judge("{\"at\": \"never\", " ONE_LANE "\"that\": \"steps == 0\"},"
+	      "{\"at\": \"always\", " ONE_LANE "\"that\": \"steps < 5\"},"
+	      "{\"at\": \"never\", " ONE_LANE "\"that\": \"steps == steps('arm64/batched')\"},"
+	      "{\"at\": {\"event\": \"op_begin\"}, " ONE_LANE "\"that\": \"steps > 1\"}", &all);
+	assert_int_equal(all.nr, 4);
+	has(&all, 0, "step 0: expected never steps == 0, but steps is 0");
+	has(&all, 1, "step 5: expected steps < 5 always, but steps is 5");
+	has(&all, 2, "expected never steps == steps(");
+	has(&all, 3, "step 1: expected steps > 1 at op_begin, but steps is 1");
 }
 
 int main(void)
@@ -494,7 +493,7 @@ int main(void)
 		cmocka_unit_test(test_what_holds),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_when),
-		cmocka_unit_test(test_counting_run),
+		cmocka_unit_test(test_first_moment),
 	};
 
 	return cmocka_run_group_tests_name("expr", tests, NULL, NULL);

@@ -72,9 +72,7 @@ static u64 count_of(const struct lane_set *set, u32 i, enum counter counter)
 static const char *ratio_label(const struct lane_set *set, u32 i)
 {
 	for (u32 k = i; k < i + 2; k++) {
-		const struct cursor *c = app_cursor(set->app, set->lane[k]);
-
-		if (c->pos < trace_nr_steps(c->trace))
+		if (app_cursor(set->app, set->lane[k])->pos < app_steps(set->app, set->lane[k]))
 			return "so far";
 	}
 	return "ratio";

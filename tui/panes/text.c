@@ -28,21 +28,13 @@ static void tell_waiting(const struct app *app, u32 lane, char *buf, size_t size
 
 	if (!app->tick)
 		snprintf(buf, size, "Before the first step. s steps forward.");
-	else if (c->pos == trace_nr_steps(c->trace))
+	else if (c->pos == app_steps(app, lane))
 		snprintf(buf, size, "is done.");
 	else if (g.page < c->live->nr[ARRAY_PAGE] && g.phase == PHASE_unmap &&
 		 !state_page(c->live, g.page)->mapcount)
 		snprintf(buf, size, "waits: it has unmapped this page already.");
 	else
 		snprintf(buf, size, "waits: nothing to do here.");
-}
-
-static const char *say_of(const struct app *app, u32 lane)
-{
-	for (u32 i = 0; i < app->nr_says; i++)
-		if (app->say[i].lane == lane && app->say[i].pos == app->cursor[lane].pos)
-			return app->say[i].text;
-	return NULL;
 }
 
 static void add_change(void *ctx, const struct change *change)
@@ -78,7 +70,7 @@ static void fill_entry(const struct lane_set *set, u32 i, struct entry *e)
 	if (set->tell_changes)
 		describe_step(c, &app->names, add_change, e);
 	e->why = narrate_why(c);
-	e->say = say_of(app, set->lane[i]);
+	e->say = app_said(app, set->lane[i], c->pos);
 }
 
 /* Entries with the same text become one. */

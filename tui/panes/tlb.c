@@ -130,6 +130,7 @@ static void draw_short(const struct view *v, const struct area *a)
 /* What the steps since the last deferred flush have left pending. */
 struct pending {
 	u32 noted;	/* unmaps, of a page or a run each */
+	bool more;	/* and those before what is recorded */
 	bool waited;	/* arm64: a DSB ISH came after the last TLBI */
 	bool sent;	/* x86: the deferred flush has reached a CPU */
 };
@@ -149,7 +150,7 @@ static struct pending look_back(const struct view *v)
 	struct pending p = { .noted = 0 };
 	bool invalidated = false;
 
-	for (u32 i = v->c->pos; i-- > 0;) {
+	for (u32 i = v->c->pos; i-- > trace_first(v->c->trace);) {
 		const struct step *step = trace_step(v->c->trace, i);
 
 		switch (step->event) {
@@ -172,6 +173,7 @@ static struct pending look_back(const struct view *v)
 			p.sent |= !p.noted && under(v, step, EV_arch_tlbbatch_flush);
 		}
 	}
+	p.more = state_task(trace_start(v->c->trace), v->s->cpu)->ubc_flush_required;
 	return p;
 }
 
@@ -214,7 +216,8 @@ static void put_flush(const struct view *v, const struct area *a, u32 y)
 	stage = flush_stage(v, &p);
 	if (strlen(stage) > 12 && a->w < 50)
 		writable = "";
-	snprintf(text, sizeof(text), "%" PRIu32 " noted, %s%s", p.noted, writable, stage);
+	snprintf(text, sizeof(text), "%" PRIu32 "%s noted, %s%s", p.noted, p.more ? "+" : "",
+		 writable, stage);
 	if (!v->ops->has_cont && a->w >= 54)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", cpus 0x%" PRIx64,
 			 task->ubc_cpumask);
