@@ -84,7 +84,8 @@ static void print_references(const struct folio *folio)
 		{ folio->held, "held by code at work" },
 		{ pins, pins == 1 ? "pin" : "pins" },
 		{ folio->gup - pins, "held by others" },
-		{ folio->refcount > known ? folio->refcount - known : 0, "not dropped yet" },
+		{ folio->refcount > known ? folio->refcount - known : 0,
+		  folio->entire_mapcount ? "for maps to come" : "not dropped yet" },
 	};
 	const char *before = " = ";
 

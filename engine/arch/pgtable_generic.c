@@ -2,6 +2,18 @@
 #include "arch/access.h"
 #include "arch/pgtable_generic.h"
 
+/* mm/pgtable-generic.c:ptep_clear_flush; same */
+__mirrored pte_t ptep_clear_flush(struct machine *m, const struct vma *vma, u64 address, u32 pte)
+{
+	pte_t pteval;
+
+	enter(m, EV_ptep_clear_flush, m->task->page, 1);
+	pteval = m->arch->get_and_clear_ptes(m, pte, 1);
+	if (m->arch->pte->accessible(pteval))
+		m->arch->flush_tlb_page(m, (u32)(vma - m->vma), address);
+	return pteval;
+}
+
 void set_pmd_at(struct machine *m, u32 table, pmd_t pmd)
 {
 	pmd_store(m, table, pmd, pmd != 0);
@@ -40,4 +52,19 @@ __mirrored pmd_t pmdp_huge_clear_flush(struct machine *m, u32 vma, u32 table)
 	old = pmdp_huge_get_and_clear(m, table);
 	flush_pmd(m, vma, table);
 	return old;
+}
+
+/* mm/pgtable-generic.c:pmdp_clear_flush_young; same */
+__mirrored bool pmdp_clear_flush_young(struct machine *m, u32 vma, u32 table)
+{
+	pmd_t pmd = pmdp_get(m, table);
+	u32 page = watched_pmd_page(m, pmd);
+
+	enter(m, EV_pmdp_clear_flush_young, page, PTRS_PER_PTE);
+	if (!m->arch->pmd->young(pmd))
+		return false;
+	pmd_store(m, table, m->arch->pmd->mkold(pmd), true);
+	step(m, EV_pmd_made_old, page, PTRS_PER_PTE);
+	flush_pmd(m, vma, table);
+	return true;
 }

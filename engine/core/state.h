@@ -209,12 +209,14 @@ struct task {
 	u32 ubc_unmapped_pages;
 	u32 walk_vma;
 	u32 walk_pte;		/* index in pte[], NONE: not mapped yet */
+	u32 walk_pmd;		/* index in table[]: it stands on that huge entry; else NONE */
 	u32 walk_flags;
 	u32 phase;		/* enum phase */
 	u32 folio;		/* being reclaimed */
 	u32 page;		/* being unmapped, in page[] */
 	u32 nr_pages;		/* of the run in hand */
 	struct run_before run;
+	u32 pad;
 };
 
 enum phase {

@@ -44,53 +44,72 @@ static u32 swap_pte_slot(const struct machine *m, pte_t pte)
 }
 
 /*
- * What the page tables say, counted in one pass: present PTEs of each folio and page, swap
- * PTEs of each slot, both kinds of each mm.
+ * What the page tables say, counted in one pass: present PTEs of each folio and page, huge
+ * PMDs and PMDs that are being split of each folio, swap PTEs of each slot, pages of both
+ * kinds of each mm.
  */
 struct tally {
-	u32 *folio, *page, *slot, *anon, *swap;
+	u32 *folio, *page, *huge, *split, *slot, *anon, *swap;
 };
 
 size_t check_scratch_words(const struct mm_state *s)
 {
-	return (size_t)s->nr[ARRAY_FOLIO] + s->nr[ARRAY_PAGE] + s->nr[ARRAY_SLOT] +
+	return 3 * (size_t)s->nr[ARRAY_FOLIO] + s->nr[ARRAY_PAGE] + s->nr[ARRAY_SLOT] +
 	       2 * (size_t)s->nr[ARRAY_MM];
 }
 
-static void count_ptes(const struct machine *m, u32 *scratch, struct tally *t)
+static void count_pmd(const struct machine *m, const struct table *table, struct tally *t)
+{
+	u32 folio = pfn_folio(m->s, m->arch->pmd->pfn(table->pmd));
+	struct pte_desc desc;
+
+	m->arch->pmd->decode(table->pmd, &m->kernel->types, &desc);
+	t->anon[table->mm] += PTRS_PER_PTE;
+	if (folio != NONE)
+		++*(desc.kind == PTE_INVALID ? &t->split[folio] : &t->huge[folio]);
+}
+
+/* Under a PMD that is being split the pages are counted already. */
+static void count_pte(const struct machine *m, const struct table *table, pte_t pte,
+		      struct tally *t)
 {
 	const struct pte_ops *ops = m->arch->pte;
+	u32 to;
+	u64 pfn;
 
-	memset(scratch, 0, check_scratch_words(m->s) * sizeof(*scratch));
-	t->folio = scratch;
-	t->page = t->folio + nr_of(m, ARRAY_FOLIO);
-	t->slot = t->page + nr_of(m, ARRAY_PAGE);
-	t->anon = t->slot + nr_of(m, ARRAY_SLOT);
-	t->swap = t->anon + nr_of(m, ARRAY_MM);
-	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++) {
-		u32 mm = m->table[i / PTRS_PER_PTE].mm, to;
-		u64 pfn;
-
-		if (ops->none(m->pte[i]))
-			continue;
-		if (ops->present(m->pte[i])) {
-			to = pfn_page(m->s, ops->pfn(m->pte[i]));
-			t->anon[mm] += !is_zero_pfn(ops->pfn(m->pte[i]));
-			if (to != NONE) {
-				t->page[to]++;
-				t->folio[page_folio(m->s, to)]++;
-			}
-			continue;
+	if (ops->present(pte)) {
+		to = pfn_page(m->s, ops->pfn(pte));
+		t->anon[table->mm] += !table->pmd && !is_zero_pfn(ops->pfn(pte));
+		if (to != NONE) {
+			t->page[to]++;
+			t->folio[page_folio(m->s, to)]++;
 		}
-		if (softleaf_migration_pfn(ops, &m->kernel->types, m->pte[i], &pfn)) {
-			t->anon[mm]++;
-			continue;
-		}
-		to = swap_pte_slot(m, m->pte[i]);
-		t->swap[mm]++;
+	} else if (softleaf_migration_pfn(ops, &m->kernel->types, pte, &pfn)) {
+		t->anon[table->mm] += !table->pmd;
+	} else {
+		to = swap_pte_slot(m, pte);
+		t->swap[table->mm]++;
 		if (to < nr_of(m, ARRAY_SLOT))
 			t->slot[to]++;
 	}
+}
+
+static void count_entries(const struct machine *m, u32 *scratch, struct tally *t)
+{
+	memset(scratch, 0, check_scratch_words(m->s) * sizeof(*scratch));
+	t->folio = scratch;
+	t->page = t->folio + nr_of(m, ARRAY_FOLIO);
+	t->huge = t->page + nr_of(m, ARRAY_PAGE);
+	t->split = t->huge + nr_of(m, ARRAY_FOLIO);
+	t->slot = t->split + nr_of(m, ARRAY_FOLIO);
+	t->anon = t->slot + nr_of(m, ARRAY_SLOT);
+	t->swap = t->anon + nr_of(m, ARRAY_MM);
+	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++)
+		if (m->table[i].pmd)
+			count_pmd(m, &m->table[i], t);
+	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++)
+		if (!m->arch->pte->none(m->pte[i]))
+			count_pte(m, &m->table[i / PTRS_PER_PTE], m->pte[i], t);
 }
 
 static bool folio_is_free(const struct folio *folio)
@@ -114,27 +133,55 @@ static bool forgotten(const struct machine *m, const struct folio *folio)
 	return false;
 }
 
+/* Pages with a mapping of their own; ENTIRELY_MAPPED if they have one together. */
+static u32 pages_mapped(const struct machine *m, const struct folio *folio)
+{
+	u32 nr = folio->entire_mapcount ? ENTIRELY_MAPPED : 0;
+
+	for (u32 page = folio->page; page < folio->page + folio_nr_pages(folio); page++)
+		nr += m->page[page].mapcount > 0;
+	return nr;
+}
+
+/*
+ * While a PMD is split the folio has the mappings of its pages before it loses the huge one,
+ * and all of them but one reference.
+ */
+static bool check_mappings(const struct machine *m, const struct tally *t, u32 i, bool rest,
+			   struct violation *v)
+{
+	const struct folio *folio = m->folio + i;
+	u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
+	u32 held = folio->mapcount + cache + folio_isolated(folio) + folio->held + folio->gup;
+	u32 present = t->folio[i] + t->huge[i];
+
+	rest &= !t->split[i];
+	/* frozen: whoever froze it owns it */
+	if (folio->refcount &&
+	    (folio->refcount + t->split[i] < held ||
+	     (rest && folio->refcount != held && !leaves_swap_cache(folio, held))))
+		FAIL(v, V1, ON_FOLIO, i, folio->refcount, held);
+	if (present > folio->mapcount || (rest && present != folio->mapcount))
+		FAIL(v, V2, ON_FOLIO, i, folio->mapcount, present);
+	if (rest && folio->entire_mapcount != t->huge[i])
+		FAIL(v, V2, ON_FOLIO, i, folio->entire_mapcount, t->huge[i]);
+	if (folio->nr_pages_mapped != pages_mapped(m, folio))
+		FAIL(v, V2, ON_FOLIO, i, folio->nr_pages_mapped, pages_mapped(m, folio));
+	return true;
+}
+
 static bool check_folios(const struct machine *m, const struct tally *t, bool rest,
 			 struct violation *v)
 {
 	for (u32 i = 0; i < nr_of(m, ARRAY_FOLIO); i++) {
 		const struct folio *folio = m->folio + i;
-		u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
-		u32 held = folio->mapcount + cache + folio_isolated(folio) + folio->held +
-			   folio->gup;
-		u32 present = t->folio[i];
 
 		if (!folio_exists(m->s, i))
 			continue;
-		/* frozen: whoever froze it owns it */
-		if (folio->refcount &&
-		    (folio->refcount < held ||
-		     (rest && folio->refcount != held && !leaves_swap_cache(folio, held))))
-			FAIL(v, V1, ON_FOLIO, i, folio->refcount, held);
+		if (!check_mappings(m, t, i, rest, v))
+			return false;
 		if (folio_flag(folio, PG_dirty) && forgotten(m, folio))
 			FAIL(v, V14, ON_FOLIO, i, 1, 0);
-		if (present > folio->mapcount || (rest && present != folio->mapcount))
-			FAIL(v, V2, ON_FOLIO, i, folio->mapcount, present);
 		if (folio->swap != NONE &&
 		    folio->swap / SWAPFILE_CLUSTER !=
 			    (folio->swap + folio_nr_pages(folio) - 1) / SWAPFILE_CLUSTER)
@@ -274,9 +321,25 @@ static bool check_block(const struct machine *m, u32 first, bool rest, struct vi
 	return true;
 }
 
+static bool check_pmd_entry(const struct machine *m, u32 table, struct violation *v)
+{
+	const struct pte_ops *ops = m->arch->pmd;
+	pmd_t pmd = m->table[table].pmd;
+	u32 page = pfn_page(m->s, ops->pfn(pmd));
+
+	if (page != NONE && ops->accessible(pmd) && ops->write(pmd) &&
+	    folio_flag(m->folio + page_folio(m->s, page), PG_anon) &&
+	    !m->page[page].anon_exclusive)
+		FAIL(v, V12, ON_PTE, table * PTRS_PER_PTE, pmd, 0);
+	return true;
+}
+
 static bool check_page_tables(const struct machine *m, const struct tally *t, bool rest,
 			      struct violation *v)
 {
+	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++)
+		if (m->table[i].pmd && !check_pmd_entry(m, i, v))
+			return false;
 	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++) {
 		if (!m->arch->pte->none(m->pte[i]) && !check_pte_entry(m, t, i, v))
 			return false;
@@ -313,16 +376,21 @@ static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_e
 			    bool rest, struct violation *v)
 {
 	const struct mm *mm = m->mm + e->mm;
-	const struct folio *folio;
-	u32 i = pfn_folio(m->s, e->pfn);
 
-	if (i == NONE || m->cpu[cpu].lazy || m->cpu[cpu].mm != e->mm)
+	if (m->cpu[cpu].lazy || m->cpu[cpu].mm != e->mm)
 		return true;
-	folio = m->folio + i;
-	if (folio_is_free(folio))
-		FAIL(v, V8, ON_CPU, cpu, e->va, 0);
-	if (e->flags & TLB_WRITABLE && e->flags & TLB_DIRTY && write_has_started(folio))
-		FAIL(v, V7, ON_CPU, cpu, e->va, 0);
+	for (u32 n = 0; n < e->span; n++) {
+		const struct folio *folio;
+		u32 i = pfn_folio(m->s, e->pfn + n);
+
+		if (i == NONE)
+			continue;
+		folio = m->folio + i;
+		if (folio_is_free(folio))
+			FAIL(v, V8, ON_CPU, cpu, e->va, n);
+		if (e->flags & TLB_WRITABLE && e->flags & TLB_DIRTY && write_has_started(folio))
+			FAIL(v, V7, ON_CPU, cpu, e->va, n);
+	}
 	if (rest && mm->tlb_pending == mm->tlb_flushed && tlb_unmapped(m->s, m->arch, e))
 		FAIL(v, V18, ON_CPU, cpu, e->va, 0);
 	return true;
@@ -402,7 +470,7 @@ bool check_invariants(const struct machine *m, u32 *scratch, struct violation *v
 	bool rest = !walk_under_way(m);
 	struct tally t;
 
-	count_ptes(m, scratch, &t);
+	count_entries(m, scratch, &t);
 	return check_folios(m, &t, rest, v) && check_slots(m, &t, rest, v) && check_devices(m, v) &&
 	       check_page_tables(m, &t, rest, v) && check_mms(m, &t, rest, v) &&
 	       check_tlbs(m, rest, v) && check_tasks(m, v);

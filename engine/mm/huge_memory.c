@@ -41,6 +41,87 @@ __mirrored void deferred_split_folio(struct machine *m, const struct folio *foli
 	step(m, EV_split_deferred, folio->page, 0);
 }
 
+/* What maps the folio's first page when its PMD is split; the others advance the page frame. */
+static pte_t split_pmd_pte(const struct machine *m, const struct vma *vma, pmd_t old)
+{
+	const struct pte_ops *ops = m->arch->pte, *pmd = m->arch->pmd;
+	pte_t pte = ops->pfn_pte(pmd->pfn(old), vm_page_prot(vma));
+
+	if (pmd->write(old))
+		pte = ops->mkwrite(pte);
+	if (!pmd->young(old))
+		pte = ops->mkold(pte);
+	if (pmd->dirty(old))
+		pte = ops->mkdirty(pte);
+	if (pmd->soft_dirty(old))
+		pte = ops->mksoft_dirty(pte);
+	return pmd->uffd(old) ? ops->mkuffd(pte) : pte;
+}
+
+static void set_migration_ptes(struct machine *m, u32 pte, pmd_t old, bool exclusive)
+{
+	const struct pte_ops *ops = m->arch->pte, *pmd = m->arch->pmd;
+	enum migration kind = pmd->write(old) ? MIGRATION_WRITE :
+			      exclusive	      ? MIGRATION_READ_EXCLUSIVE :
+						MIGRATION_READ;
+
+	for (u32 i = 0; i < PTRS_PER_PTE; i++) {
+		pte_t entry = make_migration_entry(ops, &m->kernel->types, kind,
+						   pmd->pfn(old) + i, pmd->young(old),
+						   pmd->dirty(old));
+
+		if (pmd->soft_dirty(old))
+			entry = ops->swp_mksoft_dirty(entry);
+		if (pmd->uffd(old))
+			entry = ops->swp_mkuffd(entry);
+		m->arch->set_ptes(m, pte + i, entry, 1);
+	}
+}
+
+/* Each page of the folio will be mapped for itself. */
+static void split_pmd_mapping(struct machine *m, const struct folio *folio, const struct vma *vma,
+			      bool exclusive)
+{
+	folio_ref_add(m, folio, PTRS_PER_PTE - 1);
+	step(m, EV_split_pmd_refs, folio->page, PTRS_PER_PTE - 1);
+	folio_add_anon_rmap_ptes(m, folio, folio->page, PTRS_PER_PTE, vma, exclusive);
+}
+
+/* mm/huge_memory.c:split_huge_pmd_locked and __split_huge_pmd_locked, anonymous memory */
+__mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
+				      bool freeze)
+{
+	const struct folio *folio = pmd_folio(m, table);
+	u32 pte = table * PTRS_PER_PTE;
+	bool exclusive;
+	pmd_t old;
+
+	count(m, COUNT_pmd_split, 1);
+	enter(m, EV_split_huge_pmd_locked, folio->page, PTRS_PER_PTE);
+	old = pmdp_invalidate(m, vma_idx(m, vma), table);
+	if (m->arch->pmd->dirty(old) && !folio_flag(folio, PG_dirty)) {
+		folio_set_flag(m, folio, PG_dirty);
+		step(m, EV_folio_dirty_set, folio->page, 0);
+	}
+	exclusive = m->page[folio->page].anon_exclusive;
+	if (freeze && exclusive &&
+	    folio_try_share_anon_rmap_ptes(m, folio, folio->page, 1))
+		freeze = false;
+	if (!freeze)
+		split_pmd_mapping(m, folio, vma, exclusive);
+	step(m, EV_pgtable_withdrawn, folio->page, PTRS_PER_PTE);
+	m->arch->pmd_populate(m, NONE);
+	if (freeze)
+		set_migration_ptes(m, pte, old, exclusive);
+	else
+		m->arch->set_ptes(m, pte, split_pmd_pte(m, vma, old), PTRS_PER_PTE);
+	folio_remove_rmap_pmd(m, folio);
+	if (freeze)
+		folio_put_refs(m, folio, folio->page, 1);
+	step(m, EV_smp_wmb, folio->page, 0);
+	m->arch->pmd_populate(m, table);
+}
+
 static void split_dequeue(struct machine *m, const struct folio *folio)
 {
 	folio_clear_flag(m, folio, PG_deferred_list);

@@ -4,16 +4,16 @@
 /* Does an entry of this VMA map the folio? */
 static bool vma_maps(const struct machine *m, const struct vma *vma, const struct folio *folio)
 {
-	const struct pte_ops *ops = m->arch->pte;
 	u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT), va, end;
 
 	if (vma->anon_vma != folio->anon_vma || last <= folio->index ||
 	    vma->pgoff >= folio->index + folio_nr_pages(folio))
 		return false;
 	for (va = vma_address(vma, folio, &end); va < end; va += PAGE_SIZE) {
-		pte_t pte = m->pte[vma_pte(vma, va)];
+		struct leaf leaf = leaf_of(m->s, m->arch, vma_pte(vma, va));
 
-		if (ops->present(pte) && ops->pfn(pte) - folio->pfn < folio_nr_pages(folio))
+		if (leaf.ops->present(*leaf.entry) &&
+		    leaf.ops->pfn(*leaf.entry) - folio->pfn < folio_nr_pages(folio))
 			return true;
 	}
 	return false;

@@ -20,6 +20,7 @@
 #define MM_INTERNAL_H
 
 #include "arch/arch.h"
+#include "arch/pgtable_generic.h"
 #include "core/list.h"
 
 #define FOLIO_BATCH_SIZE 31	/* PAGEVEC_SIZE: a full batch of folios to free */
@@ -93,6 +94,18 @@ static inline bool folio_maybe_dma_pinned(struct machine *m, const struct folio 
 	return folio->pincount > 0;
 }
 
+/* include/linux/mm.h:folio_test_pmd_mappable */
+static inline bool folio_test_pmd_mappable(const struct folio *folio)
+{
+	return folio_nr_pages(folio) >= PTRS_PER_PTE;
+}
+
+/* The folio that the huge entry of table[table] maps. */
+static inline const struct folio *pmd_folio(const struct machine *m, u32 table)
+{
+	return m->folio + pfn_folio(m->s, m->arch->pmd->pfn(pmdp_get(m, table)));
+}
+
 /* The PTE of an address inside the VMA, present or not. */
 static inline u32 vma_pte(const struct vma *vma, u64 address)
 {
@@ -123,6 +136,8 @@ struct page_vma_mapped_walk {
 u64 vma_address(const struct vma *vma, const struct folio *folio, u64 *end);
 void page_vma_mapped_walk_start(struct machine *m, const struct page_vma_mapped_walk *pvmw,
 				u32 flags);
+/* The entry under the walk has changed: look at the same address again. */
+void page_vma_mapped_walk_restart(struct machine *m);
 void page_vma_mapped_walk_done(struct machine *m);
 /* The page that the walk stands on, in page[]. */
 u32 walk_page(const struct machine *m, const struct page_vma_mapped_walk *pvmw);
@@ -172,6 +187,7 @@ __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio 
 					  u32 page, u32 pte, pte_t pteval, u32 nr);
 __mirrored void folio_add_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
 					 u32 nr, const struct vma *vma, bool exclusive);
+__mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *folio);
 __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
 				       u32 nr);
 __mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start,
@@ -215,13 +231,12 @@ enum fpb_flags { FPB_RESPECT_DIRTY = 1, FPB_RESPECT_SOFT_DIRTY = 2, FPB_RESPECT_
 u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t pteval,
 			  u32 max, u32 flags);
 
-/* --- mm/migrate.c, mm/pgtable-generic.c ------------------------------------- */
+/* --- mm/migrate.c ----------------------------------------------------------- */
 
 __mirrored void remove_migration_ptes(struct machine *m, const struct folio *folio, u32 flags);
 /* arg: enum ttu_flags */
 __mirrored bool remove_migration_pte(struct machine *m, const struct folio *folio,
 				     const struct vma *vma, void *arg);
-__mirrored pte_t ptep_clear_flush(struct machine *m, const struct vma *vma, u64 address, u32 pte);
 
 /* --- mm/huge_memory.c, mm/memory.c ---------------------------------------- */
 
@@ -236,6 +251,12 @@ __mirrored bool __folio_split(struct machine *m, const struct folio *folio, u32 
 __mirrored bool split_huge_page_to_list_to_order(struct machine *m, const struct folio *folio,
 						 u32 list);
 __mirrored void remap_page(struct machine *m, u32 first, u32 nr, u32 flags);
+/*
+ * The huge entry of table[table] becomes 512 PTEs; with freeze, 512 migration entries, unless
+ * the folio is pinned.
+ */
+__mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
+				      bool freeze);
 __mirrored void __folio_unqueue_deferred_split(struct machine *m, const struct folio *folio);
 
 __mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,

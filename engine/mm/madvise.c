@@ -12,13 +12,9 @@ static u32 madvise_folio_pte_batch(struct machine *m, const struct folio *folio,
 	return folio_pte_batch_flags(m, folio, pte, pteval, (u32)((end - addr) >> PAGE_SHIFT), 0);
 }
 
-/* Take one folio off the LRU if nobody else maps it. */
+/* Take one folio off the LRU. */
 static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 {
-	if (!folio_flag(folio, PG_lru) || folio->mapcount != folio_nr_pages(folio)) {
-		step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
-		return;
-	}
 	if (folio_flag(folio, PG_referenced)) {
 		folio_clear_flag(m, folio, PG_referenced);
 		step(m, EV_folio_referenced_cleared, folio->page, 0);
@@ -33,60 +29,96 @@ static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 		list_add(m, folio, LIST_FOLIO_LIST);
 }
 
-/*
- * A large folio of which this range maps only a part: pages that nobody maps can be freed
- * at once, the others one by one. True: it was split, look at the same address again.
- */
-static bool split_partly_mapped(struct machine *m, const struct vma *vma,
-				const struct folio *folio)
+/* The folio is locked: nobody else works on it. False: it stays whole. */
+static bool split_locked(struct machine *m, const struct folio *folio)
 {
 	bool split;
 
-	if (folio_maybe_mapped_shared(m, folio)) {
-		step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
-		return false;
-	}
-	if (!folio_trylock(m, folio))
-		return false;
 	folio_get(m, folio);
 	split = split_folio_to_list(m, folio, NONE);
 	folio_unlock(m, folio);
 	folio_put(m, folio);
-	flush_tlb_batched_pending(m, vma->mm);
 	return split;
+}
+
+static bool mapped_shared(struct machine *m, const struct folio *folio)
+{
+	if (!folio_maybe_mapped_shared(m, folio))
+		return false;
+	step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
+	return true;
+}
+
+/* A range under a huge entry. True: it was split, go on with its PTEs. */
+static bool pageout_huge_pmd(struct machine *m, u32 table, u64 addr, u64 end)
+{
+	const struct folio *folio = pmd_folio(m, table);
+
+	put(m, &m->task->folio, folio_idx(m, folio));
+	if (!mapped_shared(m, folio)) {
+		if (end - addr == PMD_SIZE)
+			isolate_for_pageout(m, folio);
+		else if (folio_trylock(m, folio))
+			return split_locked(m, folio);
+	}
+	put(m, &m->task->folio, NONE);
+	reclaim_pages(m);
+	return false;
+}
+
+/*
+ * A large folio of which only nr PTEs are in the range: pages that nobody maps can be freed
+ * at once, the others go one by one. How far to go on: nowhere if it was split.
+ */
+static u32 split_partly_mapped(struct machine *m, const struct vma *vma, const struct folio *folio,
+			       u32 nr)
+{
+	if (mapped_shared(m, folio) || !folio_trylock(m, folio))
+		return nr;
+	if (split_locked(m, folio))
+		nr = 0;
+	flush_tlb_batched_pending(m, vma->mm);
+	return nr;
+}
+
+/* How many entries from this one on are dealt with. */
+static u32 pageout_pte(struct machine *m, const struct vma *vma, u64 addr, u64 end)
+{
+	u32 pte = vma_pte(vma, addr), nr = 1;
+	pte_t ptent = m->arch->ptep_get(m, pte);
+	const struct folio *folio;
+
+	if (!m->arch->pte->present(ptent))
+		return 1;
+	folio = vm_normal_folio(m, ptent);
+	if (!folio)
+		return 1;
+	put(m, &m->task->folio, folio_idx(m, folio));
+	if (folio_test_large(folio)) {
+		nr = madvise_folio_pte_batch(m, folio, pte, ptent, addr, end);
+		if (nr < folio_nr_pages(folio))
+			return split_partly_mapped(m, vma, folio, nr);
+	}
+	if (!folio_flag(folio, PG_lru) || folio->mapcount != folio_nr_pages(folio))
+		step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
+	else
+		isolate_for_pageout(m, folio);
+	return nr;
 }
 
 /* mm/madvise.c:madvise_cold_or_pageout_pte_range */
 __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
 						  u64 addr, u64 end)
 {
-	const struct folio *folio;
-	u32 nr;
+	u32 table = vma_pte(vma, addr) / PTRS_PER_PTE;
 
 	enter_phase(m, PHASE_isolate);
 	enter(m, EV_madvise_cold_or_pageout_pte_range, NONE, (u32)((end - addr) >> PAGE_SHIFT));
+	if (m->table[table].pmd && !pageout_huge_pmd(m, table, addr, end))
+		return;
 	flush_tlb_batched_pending(m, vma->mm);
-	for (; addr < end; addr += nr * PAGE_SIZE) {
-		u32 pte = vma_pte(vma, addr);
-		pte_t ptent = m->arch->ptep_get(m, pte);
-
-		nr = 1;
-		if (!m->arch->pte->present(ptent))
-			continue;
-		folio = vm_normal_folio(m, ptent);
-		if (!folio)
-			continue;
-		put(m, &m->task->folio, folio_idx(m, folio));
-		if (folio_test_large(folio)) {
-			nr = madvise_folio_pte_batch(m, folio, pte, ptent, addr, end);
-			if (nr < folio_nr_pages(folio)) {
-				if (split_partly_mapped(m, vma, folio))
-					nr = 0;
-				continue;
-			}
-		}
-		isolate_for_pageout(m, folio);
-	}
+	while (addr < end)
+		addr += pageout_pte(m, vma, addr, end) * PAGE_SIZE;
 	put(m, &m->task->folio, NONE);
 	reclaim_pages(m);
 }

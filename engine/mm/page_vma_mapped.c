@@ -5,6 +5,7 @@
  *
  *	walk_pte NONE   not in a page table yet: look it up, take its lock
  *	walk_pte p      go on behind p; empty entries are skipped, each for one read
+ *	walk_pmd t      on the huge entry of table t, which maps the folio whole
  *
  * With PVMW_SYNC (large folios) the lock is taken at once; without, the first PTE
  * is peeked at first.
@@ -37,13 +38,19 @@ void page_vma_mapped_walk_start(struct machine *m, const struct page_vma_mapped_
 
 	put64(m, &m->task->walk_address, vma_address(pvmw->vma, pvmw->folio, &end));
 	put(m, &m->task->walk_vma, vma_idx(m, pvmw->vma));
-	put(m, &m->task->walk_pte, NONE);
+	page_vma_mapped_walk_restart(m);
 	put(m, &m->task->walk_flags, flags);
+}
+
+void page_vma_mapped_walk_restart(struct machine *m)
+{
+	put(m, &m->task->walk_pte, NONE);
+	put(m, &m->task->walk_pmd, NONE);
 }
 
 void page_vma_mapped_walk_done(struct machine *m)
 {
-	put(m, &m->task->walk_pte, NONE);
+	page_vma_mapped_walk_restart(m);
 	put(m, &m->task->walk_vma, NONE);
 	put(m, &m->task->run.nr, 0);
 }
@@ -55,10 +62,13 @@ static bool not_found(struct machine *m)
 	return false;
 }
 
-/* Is there a page table for where the walk stands? */
-static bool has_table(const struct machine *m, const struct page_vma_mapped_walk *pvmw)
+/* mm/page_vma_mapped.c:check_pmd: does the huge entry map the folio? Never with PVMW_MIGRATION. */
+static bool check_pmd(const struct machine *m, const struct page_vma_mapped_walk *pvmw, u32 table)
 {
-	return m->table[vma_pte(pvmw->vma, m->task->walk_address) / PTRS_PER_PTE].populated;
+	u64 pfn = m->arch->pmd->pfn(m->table[table].pmd);
+
+	return !(m->task->walk_flags & PVMW_MIGRATION) &&
+	       pvmw->folio->pfn - pfn < PTRS_PER_PTE;
 }
 
 /* mm/page_vma_mapped.c:map_pte. False: nothing here, go on behind it. */
@@ -125,12 +135,23 @@ __mirrored bool page_vma_mapped_walk(struct machine *m, const struct page_vma_ma
 	vma_address(pvmw->vma, pvmw->folio, &end);
 	count(m, COUNT_walk_step, 1);
 	enter(m, EV_page_vma_mapped_walk, NONE, 0);
+	if (task->walk_pmd != NONE)
+		return not_found(m);
 	do {
-		if (task->walk_pte == NONE && !has_table(m, pvmw)) {
-			put64(m, &task->walk_address, (task->walk_address | (PMD_SIZE - 1)) + 1);
-			continue;
-		}
 		if (task->walk_pte == NONE) {
+			u32 table = vma_pte(pvmw->vma, task->walk_address) / PTRS_PER_PTE;
+
+			if (m->table[table].pmd && check_pmd(m, pvmw, table)) {
+				put(m, &task->walk_pmd, table);
+				put(m, &task->page, walk_page(m, pvmw));
+				step(m, EV_walk_found_pmd, walk_page(m, pvmw), PTRS_PER_PTE);
+				return true;
+			}
+			if (m->table[table].pmd || !m->table[table].populated) {
+				put64(m, &task->walk_address,
+				      (task->walk_address | (PMD_SIZE - 1)) + 1);
+				continue;
+			}
 			put(m, &task->page, walk_page(m, pvmw));
 			at_pte = map_pte(m, pvmw);
 		}

@@ -161,8 +161,19 @@ __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *fo
 	put(m, &folio->nr_pages_mapped, folio->nr_pages_mapped - unmapped);
 	step(m, EV_mapcount_removed, page, nr);
 	if (folio_test_large(folio) && unmapped && folio->nr_pages_mapped &&
-	    !folio_flag(folio, PG_partially_mapped))
+	    folio->nr_pages_mapped < ENTIRELY_MAPPED && !folio_flag(folio, PG_partially_mapped))
 		deferred_split_folio(m, folio, true);
+}
+
+/* mm/rmap.c:folio_remove_rmap_pmd, while PTEs map every page too */
+__mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_remove_rmap_pmd, folio->page, PTRS_PER_PTE);
+	put(m, &folio->entire_mapcount, folio->entire_mapcount - 1);
+	put(m, &folio->mapcount, folio->mapcount - 1);
+	if (!folio->entire_mapcount)
+		put(m, &folio->nr_pages_mapped, folio->nr_pages_mapped - ENTIRELY_MAPPED);
+	step(m, EV_mapcount_removed, folio->page, 1);
 }
 
 bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
@@ -469,10 +480,16 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 	page_vma_mapped_walk_start(m, &pvmw, flags & TTU_SYNC ? PVMW_SYNC : 0);
 	while (page_vma_mapped_walk(m, &pvmw)) {
 		if (vma->flags & VM_LOCKED) {
-			if (!walk_ends_at_mlock(m, folio, ++locked))
+			locked += task->walk_pmd == NONE ? 1 : PTRS_PER_PTE;
+			if (!walk_ends_at_mlock(m, folio, locked))
 				continue;
 			page_vma_mapped_walk_done(m);
 			break;
+		}
+		if (task->walk_pmd != NONE) {
+			split_huge_pmd_locked(m, vma, task->walk_pmd, false);
+			page_vma_mapped_walk_restart(m);
+			continue;
 		}
 		pteval = m->arch->ptep_get(m, task->walk_pte);
 		page = folio->page + (u32)(m->arch->pte->pfn(pteval) - folio->pfn);

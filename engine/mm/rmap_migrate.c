@@ -53,10 +53,18 @@ __mirrored bool try_to_migrate_one(struct machine *m, const struct folio *folio,
 	enter(m, EV_try_to_migrate_one, folio->page, folio_nr_pages(folio));
 	page_vma_mapped_walk_start(m, &pvmw, flags & TTU_SYNC ? PVMW_SYNC : 0);
 	while (page_vma_mapped_walk(m, &pvmw)) {
-		pte_t pteval = m->arch->ptep_get(m, task->walk_pte);
-		u32 page = pfn_page(m->s, m->arch->pte->pfn(pteval));
-		bool exclusive = m->page[page].anon_exclusive;
+		pte_t pteval;
+		bool exclusive;
+		u32 page;
 
+		if (task->walk_pmd != NONE) {
+			split_huge_pmd_locked(m, vma, task->walk_pmd, true);
+			page_vma_mapped_walk_restart(m);
+			continue;
+		}
+		pteval = m->arch->ptep_get(m, task->walk_pte);
+		page = pfn_page(m->s, m->arch->pte->pfn(pteval));
+		exclusive = m->page[page].anon_exclusive;
 		pteval = clear_and_flush(m, folio, vma, flags);
 		update_hiwater_rss(m, vma->mm);
 		if (exclusive && folio_try_share_anon_rmap_ptes(m, folio, page, 1)) {

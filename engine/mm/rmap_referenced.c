@@ -31,12 +31,18 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 	while (page_vma_mapped_walk(m, &pvmw)) {
 		if (vma->flags & VM_LOCKED) {
 			pra->mapcount--;
-			if (!mlock_missed_folio(m, folio, ++ptes) ||
+			ptes += task->walk_pmd == NONE ? 1 : PTRS_PER_PTE;
+			if (!mlock_missed_folio(m, folio, ptes) ||
 			    task->walk_flags & PVMW_PGTABLE_CROSSED)
 				continue;
 			page_vma_mapped_walk_done(m);
 			pra->locked = true;
 			return false;
+		}
+		if (task->walk_pmd != NONE) {
+			referenced |= pmdp_clear_flush_young(m, vma_idx(m, vma), task->walk_pmd);
+			pra->mapcount--;
+			continue;
 		}
 		nr = run_length(m, &pvmw);
 		referenced |= m->arch->clear_flush_young_ptes(m, task->walk_pte, nr);

@@ -62,7 +62,8 @@ static const struct {
 } traits[] = {
 	/* of a call that has returned */
 	{ LEFT_OUT, WORDS(TASK, task, walk_address) }, { LEFT_OUT, WORDS(TASK, task, walk_vma) },
-	{ LEFT_OUT, WORDS(TASK, task, walk_pte) }, { LEFT_OUT, WORDS(TASK, task, walk_flags) },
+	{ LEFT_OUT, WORDS(TASK, task, walk_pte) }, { LEFT_OUT, WORDS(TASK, task, walk_pmd) },
+	{ LEFT_OUT, WORDS(TASK, task, walk_flags) },
 	{ LEFT_OUT, WORDS(TASK, task, phase) }, { LEFT_OUT, WORDS(TASK, task, folio) },
 	{ LEFT_OUT, WORDS(TASK, task, page) }, { LEFT_OUT, WORDS(TASK, task, nr_pages) },
 	{ LEFT_OUT, WORDS(TASK, task, run) },

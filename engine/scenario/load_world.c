@@ -477,6 +477,12 @@ static bool check_map(struct reader *r, u32 node, void *target)
 		return read_fail(r, member_or_self(r->doc, node, "write"),
 				 "expected \"write\": false, as a page that is not exclusive is "
 				 "mapped read-only");
+	if (map->pmd && (folio->order != MAX_ORDER || map->last - map->first + 1 != pages ||
+			 map->va % PMD_SIZE))
+		return read_fail(r, member_or_self(r->doc, node, "pmd"),
+				 "expected false: a huge entry maps all of a folio of order %u, at "
+				 "a multiple of 0x%llx",
+				 MAX_ORDER, (unsigned long long)PMD_SIZE);
 	return check_va(r, node, map->va, (u64)folio->count * (map->last - map->first + 1));
 }
 
@@ -492,6 +498,7 @@ static const struct field map_fields[] = {
 	{ "uffd", FIELD_BOOL, AT(scn_map, uffd) },
 	{ "exclusive", FIELD_BOOL, AT(scn_map, exclusive), .fallback = true },
 	{ "fold", FIELD_BOOL, AT(scn_map, fold), .fallback = true },
+	{ "pmd", FIELD_BOOL, AT(scn_map, pmd) },
 };
 static const struct shape map_shape = { SHAPE(scn_map, map_fields), .check = check_map };
 

@@ -81,6 +81,7 @@ struct scn_map {
 	u32 first, last;	/* pages of the folio, inclusive; default all */
 	bool write, young, dirty, soft_dirty, uffd, exclusive;
 	bool fold;		/* arm64: contpte where aligned; default true */
+	bool pmd;		/* by one huge entry */
 	struct scn_place at;
 };
 

@@ -394,6 +394,7 @@ static void place_lists(struct builder *b)
 	}
 }
 
+/* ops: of a PTE or of a huge PMD */
 static pte_t make_pte(const struct pte_ops *ops, const struct vma *vma, const struct scn_map *map,
 		      u64 pfn)
 {
@@ -419,6 +420,15 @@ static bool folds(const struct builder *b, const struct scn_map *map, u64 va, u6
 	       page >= map->first + in_block && page - in_block + 15 <= map->last;
 }
 
+static bool fail_exclusive(const struct builder *b, const struct scn_map *map, u32 page,
+			   struct error *err)
+{
+	return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
+		       "expected \"exclusive\": false in each map of page %u, "
+		       "which is mapped more than once",
+		       page);
+}
+
 static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 n, u64 va,
 		       struct error *err)
 {
@@ -427,15 +437,14 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 	u32 at = va_pte(b->state, map->mm, va);
 	u64 *pte = WRITABLE(u64, b, state_pte, at);
 
-	if (*pte)
+	if (*pte || state_table(b->state, at / PTRS_PER_PTE)->pmd)
 		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
 			       "expected a free address: \"%s\" maps 0x%llx already",
 			       b->s->mms[map->mm].id, (unsigned long long)va);
-	if (page->mapcount && (page->anon_exclusive || map->exclusive))
-		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
-			       "expected \"exclusive\": false in each map of page %u, "
-			       "which is mapped more than once",
-			       n);
+	if ((page->mapcount && page->anon_exclusive) ||
+	    (folio->entire_mapcount && page_at(b, folio->page)->anon_exclusive) ||
+	    ((page->mapcount || folio->entire_mapcount) && map->exclusive))
+		return fail_exclusive(b, map, n, err);
 	*pte = make_pte(b->arch->pte, state_vma(b->state, va_vma(b->state, map->mm, va)), map,
 			folio->pfn + n);
 	WRITABLE(struct table, b, state_table, at / PTRS_PER_PTE)->populated = 1;
@@ -447,6 +456,34 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 	folio->mapcount++;
 	folio->refcount++;
 	mm_at(b, map->mm)->anonpages++;
+	return true;
+}
+
+/* One huge entry for the whole folio, which has waited to be split since it was mapped first. */
+static bool place_huge(struct builder *b, const struct scn_map *map, u32 i, u64 va,
+		       struct error *err)
+{
+	struct folio *folio = folio_at(b, i);
+	struct page *head = page_at(b, folio->page);
+	u32 at = va_pte(b->state, map->mm, va) / PTRS_PER_PTE;
+	struct table *table = WRITABLE(struct table, b, state_table, at);
+
+	if (table->populated)
+		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
+			       "expected free addresses: \"%s\" maps some behind 0x%llx already",
+			       b->s->mms[map->mm].id, (unsigned long long)va);
+	if (folio->mapcount && (head->anon_exclusive || map->exclusive))
+		return fail_exclusive(b, map, 0, err);
+	table->pmd = make_pte(b->arch->pmd, state_vma(b->state, va_vma(b->state, map->mm, va)), map,
+			      folio->pfn);
+	table->populated = 1;
+	if (folio->entire_mapcount++ == 0)
+		folio->nr_pages_mapped += ENTIRELY_MAPPED;
+	head->anon_exclusive |= map->exclusive;
+	folio->mapcount++;
+	folio->refcount++;
+	folio->flags |= 1u << PG_deferred_list;
+	mm_at(b, map->mm)->anonpages += PTRS_PER_PTE;
 	return true;
 }
 
@@ -487,8 +524,10 @@ static bool place_map(struct builder *b, const struct scn_map *map, struct error
 	for (u32 k = 0; k < b->s->folios[map->folio].count; k++) {
 		if (!place_index(b, map, first + k, va, err))
 			return false;
+		if (map->pmd && !place_huge(b, map, first + k, va, err))
+			return false;
 		for (u32 n = map->first; n <= map->last; n++, va += PAGE_SIZE)
-			if (!place_page(b, map, first + k, n, va, err))
+			if (!map->pmd && !place_page(b, map, first + k, n, va, err))
 				return false;
 	}
 	return true;
@@ -525,7 +564,8 @@ static void place_cpus(struct builder *b)
 		struct cpu *cpu = WRITABLE(struct cpu, b, state_cpu, c);
 
 		*task = (struct task){
-			.walk_vma = NONE, .walk_pte = NONE, .folio = NONE, .page = NONE
+			.walk_vma = NONE, .walk_pte = NONE, .walk_pmd = NONE,
+			.folio = NONE, .page = NONE
 		};
 		cpu->mm = NONE;
 		for (u32 i = b->s->nr_mms; i-- > 0;)

@@ -20,6 +20,7 @@ static void place(struct machine *m, u32 order, u32 first)
 	for (u32 i = 0; i < WORLD_CPUS; i++) {
 		put(m, &state_task(m->s, i)->page, NONE);
 		put(m, &state_task(m->s, i)->walk_pte, NONE);
+		put(m, &state_task(m->s, i)->walk_pmd, NONE);
 	}
 }
 

@@ -192,20 +192,55 @@ static void break_V19(struct machine *m)
 		put64(m, &m->tlb[1].va, m->tlb[0].va);
 }
 
+static void write_a_shared_thp(struct machine *m)
+{
+	put(m, &m->page[0].anon_exclusive, 0);
+}
+
+static void lose_a_huge_mapping(struct machine *m)
+{
+	put64(m, &m->table[0].pmd, 0);
+}
+
+static void count_a_huge_mapping_twice(struct machine *m)
+{
+	put(m, &m->folio[0].entire_mapcount, 2);
+}
+
+static void forget_that_it_is_mapped_entirely(struct machine *m)
+{
+	put(m, &m->folio[0].nr_pages_mapped, 0);
+}
+
+static void free_a_tail_that_a_huge_translation_reaches(struct machine *m)
+{
+	u32 own = page_own_folio(m->s, 300);
+
+	tlb_fill(m, 0, va_pte(m->s, 0, 0x7f0000200000));
+	put(m, &m->page[300].folio, own);
+	put(m, &m->folio[own].flags, 0);
+}
+
 static const struct fault {
 	enum invariant invariant;
 	void (*inflict)(struct machine *m);
+	const char *scenario;
 } faults[] = {
-#define INVARIANT(id, text) { INVARIANT_##id, break_##id },
+#define INVARIANT(id, text) { INVARIANT_##id, break_##id, "unmap-64k" },
 #include "mm/invariants.def"
 #undef INVARIANT
+	{ INVARIANT_V12, write_a_shared_thp, "swapout-thp" },
+	{ INVARIANT_V2, lose_a_huge_mapping, "swapout-thp" },
+	{ INVARIANT_V2, count_a_huge_mapping_twice, "swapout-thp" },
+	{ INVARIANT_V2, forget_that_it_is_mapped_entirely, "swapout-thp" },
+	{ INVARIANT_V8, free_a_tail_that_a_huge_translation_reaches, "swapout-thp" },
 };
 
 static void test_fault(void **state)
 {
 	const struct fault *fault = *state;
 	struct error err;
-	struct scenario *s = scenario_open("unmap-64k", &err);
+	struct scenario *s = scenario_open(fault->scenario, &err);
 
 	assert_non_null(s);
 	for (u32 i = 0; i < s->nr_lanes; i++) {

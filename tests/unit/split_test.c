@@ -307,6 +307,133 @@ static void test_tails(void **state)
 	end_world(&w);
 }
 
+#define THP \
+	"\"folios\": [{\"id\": \"A\", \"order\": 9, \"pfn\": \"0x12400\", \"fill\": \"data\"}],"
+#define HUGE(mm, more) \
+	"{\"mm\": \"" mm "\", \"va\": \"0x7f0000200000\", \"folio\": \"A\"," \
+	" \"pmd\": true" more "}"
+#define PAGEOUT_THP(pages) \
+	"{\"do\": \"madvise_pageout\", \"mm\": \"app\", \"va\": \"0x7f0000200000\"," \
+	" \"pages\": " pages "}"
+
+static pte_t thp_pte(const struct mm_state *s, u32 page)
+{
+	return *state_pte(s, va_pte(s, 0, 0x7f0000200000) + page);
+}
+
+/* A part of a huge mapping: the folio itself is split, its entry straight to migration entries. */
+static void test_part_of_a_thp(void **state)
+{
+	struct world w = run_world(THP "\"maps\": [" HUGE("app", "") "]", PAGEOUT_THP("100"));
+
+	(void)state;
+	for (u32 i = 0; i < w.run.nr_lanes; i++) {
+		const struct lane *lane = &w.run.lanes[i];
+		const struct mm_state *s = lane->m.s;
+		const struct pte_ops *ops = lane->m.arch->pte;
+
+		assert_int_equal(s->count[COUNT_pmd_split], 1);
+		assert_int_equal(s->count[COUNT_folio_split], 1);
+		assert_int_equal(state_table(s, 0)->pmd, 0);
+		for (u32 page = 0; page < 512; page++) {
+			const struct folio *folio = folio_of_page(s, page);
+
+			assert_int_equal(folio->order, 0);
+			assert_int_equal(is_free(folio), page < 100);
+			assert_int_equal(ops->present(thp_pte(s, page)), page >= 100);
+			if (page < 100)
+				continue;
+			assert_int_equal(ops->pfn(thp_pte(s, page)), 0x12400 + page);
+			assert_true(ops->write(thp_pte(s, page)) && ops->dirty(thp_pte(s, page)));
+			assert_true(state_page(s, page)->anon_exclusive);
+			assert_int_equal(folio->refcount, 1);
+		}
+		assert_int_equal(state_mm(s, 0)->anonpages, 412);
+	}
+	end_world(&w);
+}
+
+/* A pin that comes when the huge entry is gone: the folio stays whole, mapped by PTEs. */
+static void test_pinned_thp(void **state)
+{
+	struct world w = run_world(
+		THP "\"maps\": [" HUGE("app", "") "]",
+		PAGEOUT_THP("100") ", {\"cpu\": 1, \"do\": \"pin\", \"folio\": \"A\","
+				   " \"when\": {\"event\": \"pmd_invalidated\"}}");
+
+	(void)state;
+	for (u32 i = 0; i < w.run.nr_lanes; i++) {
+		const struct mm_state *s = w.run.lanes[i].m.s;
+		const struct pte_ops *ops = w.run.lanes[i].m.arch->pte;
+		const struct folio *folio = state_folio(s, 0);
+
+		assert_int_equal(s->count[COUNT_folio_split], 0);
+		assert_int_equal(folio->refcount, 513);
+		assert_int_equal(folio->mapcount, 512);
+		assert_int_equal(folio->entire_mapcount, 0);
+		assert_int_equal(folio->nr_pages_mapped, 512);
+		for (u32 page = 0; page < 512; page++) {
+			assert_true(ops->write(thp_pte(s, page)));
+			assert_true(state_page(s, page)->anon_exclusive);
+		}
+	}
+	end_world(&w);
+}
+
+/* Shared with another mm by a huge entry each: MADV_PAGEOUT leaves it, reclaim splits both. */
+static void test_shared_thp(void **state)
+{
+	static const char maps[] =
+		"\"maps\": [" HUGE("app", ", \"write\": false, \"exclusive\": false") ","
+		HUGE("kid", ", \"write\": false, \"exclusive\": false") "]";
+	static char world[1024];
+	struct world w;
+
+	(void)state;
+	snprintf(world, sizeof(world), THP "%s", maps);
+	w = run_world(world, PAGEOUT_THP("512"));
+	for (u32 i = 0; i < w.run.nr_lanes; i++) {
+		const struct mm_state *s = w.run.lanes[i].m.s;
+
+		assert_int_equal(s->count[COUNT_pmd_split], 0);
+		assert_int_equal(state_folio(s, 0)->refcount, 2);
+	}
+	end_world(&w);
+	snprintf(world, sizeof(world),
+		 "\"folios\": [{\"id\": \"A\", \"order\": 9, \"isolated\": true}], %s", maps);
+	w = run_world(world, "{\"do\": \"reclaim_folio_list\"}");
+	for (u32 i = 0; i < w.run.nr_lanes; i++) {
+		const struct mm_state *s = w.run.lanes[i].m.s;
+
+		assert_int_equal(s->count[COUNT_pmd_split], 2);
+		assert_true(is_free(state_folio(s, 0)));
+		assert_int_equal(state_mm(s, 0)->swapents, 512);
+		assert_int_equal(state_mm(s, 1)->swapents, 512);
+		assert_int_equal(state_slot(s, 512 + 7)->count, 2);
+	}
+	end_world(&w);
+}
+
+/* Locked memory stays, and stays mapped by its huge entry. */
+static void test_locked_thp(void **state)
+{
+	struct world w = run_world(
+		"\"folios\": [{\"id\": \"A\", \"order\": 9, \"isolated\": true}],"
+		" \"maps\": [" HUGE("app", "") "], \"vmas\": [{\"mm\": \"app\","
+		" \"start\": \"0x7f0000200000\", \"end\": \"0x7f0000400000\", \"locked\": true}]",
+		"{\"do\": \"reclaim_folio_list\"}");
+
+	(void)state;
+	for (u32 i = 0; i < w.run.nr_lanes; i++) {
+		const struct mm_state *s = w.run.lanes[i].m.s;
+
+		assert_int_equal(s->count[COUNT_pmd_split], 0);
+		assert_int_equal(state_folio(s, 0)->mapcount, 1);
+		assert_true(folio_flag(state_folio(s, 0), PG_mlocked));
+	}
+	end_world(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +445,10 @@ int main(void)
 		cmocka_unit_test(test_reclaim_partially_mapped),
 		cmocka_unit_test(test_swap_cache),
 		cmocka_unit_test(test_tails),
+		cmocka_unit_test(test_part_of_a_thp),
+		cmocka_unit_test(test_pinned_thp),
+		cmocka_unit_test(test_shared_thp),
+		cmocka_unit_test(test_locked_thp),
 	};
 
 	return cmocka_run_group_tests_name("split", tests, NULL, NULL);

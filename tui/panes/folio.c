@@ -78,6 +78,7 @@ static void draw_refcount(const struct view *v, const struct area *a, u32 y, con
 	u32 pins = f->pincount * folio_pin_refs(f);
 	u32 others = f->gup > pins ? f->gup - pins : 0;
 	u32 known = f->mapcount + cache + folio_isolated(f) + f->held + f->gup;
+	u32 extra = f->refcount > known ? f->refcount - known : 0;
 	struct sum sum = { .parts = 0 };
 	char text[120], pin[32];
 	u32 old, x, form = 0;
@@ -94,8 +95,10 @@ static void draw_refcount(const struct view *v, const struct area *a, u32 y, con
 			 f->pincount == 1 ? "" : "s");
 	add_part(&sum, pins, pin, pin, pin);
 	add_part(&sum, others, others == 1 ? "other ref" : "other refs", "other", "other");
-	add_part(&sum, f->refcount > known ? f->refcount - known : 0, "not yet dropped", "to drop",
-		 "to drop");
+	if (f->entire_mapcount)
+		add_part(&sum, extra, "for maps to come", "to come", "to come");
+	else
+		add_part(&sum, extra, "not yet dropped", "to drop", "to drop");
 	put_mark(a, y, changed);
 	put_text(a, 1, y, STYLE_label, "ref");
 	x = put_format(a, 5, y, changed ? STYLE_changed : STYLE_strong, "%" PRIu32, f->refcount);
@@ -118,11 +121,13 @@ struct mapped {
 	u32 ptes;
 	u32 first, last, nr;	/* pages that differ */
 	bool counted;		/* they are counted and not mapped; else the other way round */
+	bool ahead;		/* they are about to be mapped: the count comes first */
 };
 
 static struct mapped count_mapped(const struct view *v, const struct folio *f)
 {
-	struct mapped m = { .first = NONE };
+	struct mapped m = { .first = NONE, .ahead = f->entire_mapcount > 0 };
+	u64 pfn;
 
 	for (u32 i = 0; i < folio_nr_pages(f); i++) {
 		u32 page = f->page + i, nr = 0;
@@ -132,6 +137,7 @@ static struct mapped count_mapped(const struct view *v, const struct folio *f)
 			pte_t pte = *state_pte(v->s, v->app->page_pte[k]);
 
 			nr += v->ops->present(pte) && v->ops->pfn(pte) == f->pfn + i;
+			m.ahead |= softleaf_migration_pfn(v->ops, &v->types, pte, &pfn);
 		}
 		m.ptes += nr;
 		if (nr == counted)
@@ -160,11 +166,12 @@ static void draw_mapcount(const struct view *v, const struct area *a, u32 y, con
 		x = put_format(a, x, y, STYLE_old, "%" PRIu32, old);
 	}
 	if (f->entire_mapcount)
-		x = put_format(a, x, y, STYLE_normal, " = %" PRIu32 " pmd, ", f->entire_mapcount);
+		x = put_format(a, x, y, STYLE_normal, " = %" PRIu32 " pmd%s", f->entire_mapcount,
+			       f->entire_mapcount == 1 ? "" : "s");
 	if (!m.nr) {
-		if (m.ptes || f->mapcount)
-			put_format(a, x, y, STYLE_normal, " = %" PRIu32 " pte%s", m.ptes,
-				   m.ptes == 1 ? "" : "s");
+		if (m.ptes)
+			put_format(a, x, y, STYLE_normal, " %c %" PRIu32 " pte%s",
+				   f->entire_mapcount ? '+' : '=', m.ptes, m.ptes == 1 ? "" : "s");
 		return;
 	}
 	if (m.first == m.last)
@@ -173,7 +180,8 @@ static void draw_mapcount(const struct view *v, const struct area *a, u32 y, con
 		snprintf(pages, sizeof(pages), "%" PRIu32 "..%" PRIu32 "%s", m.first, m.last,
 			 m.nr == m.last - m.first + 1 ? "" : " partly");
 	snprintf(text, sizeof(text), ", %" PRIu32 " pte%s: %s %s", m.ptes, m.ptes == 1 ? "" : "s",
-		 pages, m.counted ? "still counted" : "not counted yet");
+		 pages, !m.counted ? "not counted yet" : m.ahead ? "counted already" :
+								    "still counted");
 	put_cut(a, x, y, a->w, STYLE_warn, text);
 }
 

@@ -28,8 +28,14 @@ struct rows {
 static void present_brief(const struct pte_desc *d, const char *word, const char *more, char *buf,
 			  size_t size)
 {
-	snprintf(buf, size, "%s%s0x%" PRIx64 "%s %s %s %s%s%s%s",
-		 d->kind == PTE_INVALID ? "inv " : "", word, d->pfn, more, d->write ? "RW" : "RO",
+	char frame[40];
+
+	if (d->special && is_zero_pfn(d->pfn))
+		snprintf(frame, sizeof(frame), "zero page");
+	else
+		snprintf(frame, sizeof(frame), "%s%s0x%" PRIx64 "%s",
+			 d->kind == PTE_INVALID ? "inv " : "", word, d->pfn, more);
+	snprintf(buf, size, "%s %s %s %s%s%s%s", frame, d->write ? "RW" : "RO",
 		 d->dirty ? "D" : "-", d->young ? "A" : "-", d->soft_dirty ? " S" : "",
 		 d->uffd ? " U" : "", d->cont ? " C" : "");
 }
