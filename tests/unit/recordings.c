@@ -173,7 +173,7 @@ static u32 unwind_to(const struct frame *stack, u32 depth, const char *caller)
 
 u32 recording_calls(const struct recording *r, const bool *seen, struct call *calls)
 {
-	static struct frame stack[256];
+	static struct frame stack[1024];
 	char callee[128], caller[128];
 	u32 depth = 0, nr = 0;
 
