@@ -58,41 +58,51 @@ static bool counts_differ(const struct diff *d)
 
 /* A lane after its first step that the other does not make. */
 struct parting {
-	const struct lane *lane;
+	struct lane *lane;
+	struct trace *trace;	/* of that step */
 	struct cursor c;
 	bool waits;		/* it makes that step later than the other lane its own */
 	bool ended;		/* there is none */
 	char *command;
 };
 
+static bool take_step(void *ctx, struct trace *t)
+{
+	((struct parting *)ctx)->trace = t;
+	return false;
+}
+
+static void parting_close(struct parting *p)
+{
+	cursor_close(&p->c);
+	trace_free(p->trace);
+	free(p->command);
+}
+
 static bool parting_open(const struct diff *d, u32 k, struct parting *p)
 {
 	u32 pos = d->same_steps + 1;
 
-	*p = (struct parting){ .lane = d->lane[k] };
-	p->ended = pos > trace_nr_steps(p->lane->trace);
+	*p = (struct parting){ .lane = &d->run->lanes[k] };
+	p->ended = pos > p->lane->steps;
 	p->waits = !align_moves(d->run->align, d->tick, k);
-	p->command = run_command(d->run->scenario, NULL, p->lane->spec->name,
-				 p->ended ? d->same_steps : pos);
-	if (!p->command || !cursor_open(&p->c, p->lane->trace)) {
-		free(p->command);
+	pos -= p->ended;
+	p->command = run_command(d->run->scenario, NULL, p->lane->spec->name, pos);
+	if (!p->command ||
+	    !lane_record(p->lane, pos - (pos > 0), pos, UINT32_MAX, take_step, p) ||
+	    !cursor_open(&p->c, p->trace)) {
+		parting_close(p);
 		return false;
 	}
 	cursor_seek(&p->c, pos);
 	return true;
 }
 
-static void parting_close(struct parting *p)
-{
-	cursor_close(&p->c);
-	free(p->command);
-}
-
 /* "page 3 of A", "folio A", "" */
 static void about_text(const struct diff *d, const struct align_group *group, char *buf,
 		       size_t size)
 {
-	const struct mm_state *s = trace_start(d->lane[0]->trace);
+	const struct mm_state *s = d->lane[0]->m.s;
 	u32 folio = group->page == NONE ? group->folio : page_placed_folio(s, group->page);
 	char name[32];
 
@@ -423,7 +433,7 @@ static bool print_json(const struct diff *d)
 
 /* --- the command ----------------------------------------------------------- */
 
-static int print_diff(const struct options *opt, const struct run *run)
+static int print_diff(const struct options *opt, struct run *run)
 {
 	struct diff d = {
 		.run = run, .lane = { &run->lanes[0], &run->lanes[1] },
@@ -432,11 +442,10 @@ static int print_diff(const struct options *opt, const struct run *run)
 	int status;
 	bool ok;
 
-	d.tick = lanes_part(run, (const u32[]){ 0, 1 });
-	d.same_steps = d.tick ? align_pos(run->align, d.tick - 1, 0) :
-				trace_nr_steps(d.lane[0]->trace);
+	ok = lanes_part(run, (const u32[]){ 0, 1 }, &d.tick);
+	d.same_steps = d.tick ? align_pos(run->align, d.tick - 1, 0) : (u32)d.lane[0]->steps;
 	compare_ends(d.lane, &d.names, keep, &d);
-	ok = !d.oom && (opt->format == FORMAT_JSON ? print_json(&d) : print_text(&d));
+	ok = ok && !d.oom && (opt->format == FORMAT_JSON ? print_json(&d) : print_text(&d));
 	free(d.end);
 	if (!ok)
 		return complain(STATUS_INTERNAL, "out of memory");
@@ -457,7 +466,7 @@ static int open_two(const struct options *opt, char **names, struct run *run)
 		return complain(STATUS_INTERNAL, "out of memory");
 	snprintf(lanes, size, "%s,%s", names[0], names[1]);
 	narrowed.lanes = lanes;
-	status = command_open(&narrowed, opt->args[0], RUN_RECORD, false, run);
+	status = command_open(&narrowed, opt->args[0], RUN_EXPLORE, false, run);
 	free(lanes);
 	if (status != STATUS_OK || run->nr_lanes == 2)
 		return status;

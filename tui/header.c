@@ -87,15 +87,26 @@ static void phase_stretch(const struct app *app, u32 *begin, u32 *end)
 	*end = after == NONE ? align_last_tick(a) : after - 1;
 }
 
-static u32 put_bar(const struct app *app, const struct area *a, u32 x, u32 w)
+/* A bar that is full when done is all. */
+static u32 put_bar(const struct area *a, u32 x, u32 w, u32 done, u32 all)
 {
-	u32 begin, end, full;
+	u32 full = all ? (u32)((u64)done * w / all) : w;
 
-	phase_stretch(app, &begin, &end);
-	full = end > begin ? (u32)((u64)(app->tick - begin) * w / (end - begin)) : w;
 	put_fill(a, x, 0, full, STYLE_lane, RUNE_BLOCK);
 	put_fill(a, x + full, 0, w - full, STYLE_dim, RUNE_LIGHT);
 	return x + w;
+}
+
+/* How far the first lane is in a run that is shown part by part, if there is room. */
+static void put_whole(const struct lane_set *set, const struct area *a, u32 x, u32 end)
+{
+	u32 room = end > x + 11 ? end - x - 11 : 0;
+
+	if (room < 6)
+		return;
+	x = put_text(a, x + 2, 0, STYLE_dim, "whole ");
+	put_bar(a, x, room < 24 ? room : 24, app_cursor(set->app, set->lane[0])->pos,
+		app_steps(set->app, set->lane[0]));
 }
 
 void draw_track(const struct lane_set *set, const struct area *a)
@@ -103,7 +114,7 @@ void draw_track(const struct lane_set *set, const struct area *a)
 	u32 now = phase_at(set->app, set->app->tick);
 	u32 gap = a->w >= 100 ? 4 : 2;
 	u32 bar = a->w >= 100 ? 24 : a->w >= 70 ? 10 : 0;
-	u32 x = 1;
+	u32 x = 1, end = a->w, first, last;
 
 	for (u32 i = 0; i < NR_PHASES; i++) {
 		if (i != now) {
@@ -114,12 +125,16 @@ void draw_track(const struct lane_set *set, const struct area *a)
 		}
 		x = put_text(a, x - 1, 0, STYLE_now, "[");
 		x = put_text(a, x, 0, STYLE_now, phase_names[i]);
+		phase_stretch(set->app, &first, &last);
 		if (bar)
-			x = put_bar(set->app, a, x + 1, bar);
+			x = put_bar(a, x + 1, bar, set->app->tick - first, last - first);
 		x = put_text(a, x, 0, STYLE_now, "]") + gap - 1;
 	}
 	if (set->same_arch)
-		put_right(a, x, 0, STYLE_strong, set->app->run->lanes[set->lane[0]].m.arch->title);
+		end = put_right(a, x, 0, STYLE_strong,
+				set->app->run->lanes[set->lane[0]].m.arch->title);
+	if (set->app->run->nr_windows > 1)
+		put_whole(set, a, x, end);
 }
 
 /* A lane's title row; "" and false: left out. */

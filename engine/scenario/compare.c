@@ -30,12 +30,18 @@ bool lanes_agree(const struct run *run, const u32 *lane, u32 nr, u32 tick)
 	return moving == 0 || moving == nr;
 }
 
-u32 lanes_part(const struct run *run, const u32 lane[2])
+bool lanes_part(struct run *run, const u32 lane[2], u32 *tick)
 {
-	for (u32 tick = 1; tick <= align_nr_ticks(run->align); tick++)
-		if (!lanes_agree(run, lane, 2, tick))
-			return tick;
-	return 0;
+	for (u32 window = 0; window < run->nr_windows; window++) {
+		if (!run_show(run, window))
+			return false;
+		*tick = align_first_tick(run->align);
+		while (++*tick <= align_last_tick(run->align))
+			if (!lanes_agree(run, lane, 2, *tick))
+				return true;
+	}
+	*tick = 0;
+	return true;
 }
 
 struct compare {

@@ -21,8 +21,11 @@
  * of the same event, page and argument? Yes, if none of them moves.
  */
 bool lanes_agree(const struct run *run, const u32 *lane, u32 nr, u32 tick);
-/* The first tick at which two lanes do not; 0: there is none. */
-u32 lanes_part(const struct run *run, const u32 lane[2]);
+/*
+ * The first tick at which two lanes do not, with its window shown; 0: there is none. False:
+ * out of memory.
+ */
+bool lanes_part(struct run *run, const u32 lane[2], u32 *tick);
 
 /* A field, or as many alike of the elements that follow, that two end states have otherwise. */
 struct difference {

@@ -100,6 +100,7 @@ bool run_cut(struct run *run, u32 steps, struct error *err)
 	bool ok;
 
 	run->nr_windows = 0;
+	run->window = NONE;
 	for (u32 l = 0; scratch && l < nr; l++) {
 		all += run->lanes[l].steps;
 		end[l] = (u32)run->lanes[l].steps;
@@ -134,9 +135,12 @@ static bool record_window(const struct run *run, u32 window, struct trace **trac
 
 bool run_show(struct run *run, u32 window)
 {
-	struct trace **trace = calloc((size_t)run->nr_lanes + 1, sizeof(*trace));
+	struct trace **trace;
 	struct align *align = NULL;
 
+	if (window == run->window)
+		return true;
+	trace = calloc((size_t)run->nr_lanes + 1, sizeof(*trace));
 	if (trace && record_window(run, window, trace))
 		align = align_part((const struct trace *const *)trace, run->nr_lanes,
 				   run->edge + (size_t)window * run->nr_lanes,

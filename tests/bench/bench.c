@@ -207,7 +207,7 @@ static void bench_seek(const struct trace *t)
 	report("seek, worst of 300", worst * 1e3, "ms", true, 50);
 }
 
-static void bench_screen(const struct run *run, u32 w, u32 h)
+static void bench_screen(struct run *run, u32 w, u32 h)
 {
 	static const char *const keys[] = {
 		"s", "s", "b", "n", "}", "s", "p", "{", "]f", "[f", "700000G", "s", "b",
@@ -258,9 +258,59 @@ static void bench_long_trace(void)
 	scenario_free(s);
 }
 
+/* --- a run in windows ------------------------------------------------------- */
+
+#define LARGE "swapout-256m"
+
+/* Any moment, seen: its window recorded, all cursors there, the screen drawn. */
+static void bench_moments(struct app *app, struct canvas *canvas)
+{
+	u32 last = run_last_tick(app->run), seed = 1;
+	double took[300];
+
+	for (u32 i = 0; i < NR_OF(took); i++) {
+		double start = now();
+
+		seed = seed * 1664525 + 1013904223;
+		app_goto(app, i % 100 == 98 ? last : i % 100 == 99 ? 0 :
+			      (u32)((u64)seed * last >> 32));
+		app_draw(app, canvas);
+		took[i] = now() - start;
+	}
+	qsort(took, NR_OF(took), sizeof(took[0]), by_value);
+	report("any moment of " LARGE ", median", took[NR_OF(took) / 2] * 1e3, "ms", true, 50);
+	report("any moment of " LARGE ", p99", took[NR_OF(took) * 99 / 100] * 1e3, "ms", true, 50);
+	report("any moment of " LARGE ", worst", took[NR_OF(took) - 1] * 1e3, "ms", true, 50);
+}
+
+static void bench_windows(void)
+{
+	struct error err = { .text = "" };
+	double start = now();
+	struct scenario *s = scenario_open(LARGE, &err);
+	struct canvas canvas;
+	struct run run;
+	struct app app;
+
+	if (!s || !run_scenario(&run, s, RUN_EXPLORE, false, &err))
+		die(err.text);
+	if (!app_open(&app, &run) || !canvas_init(&canvas, 200, 60))
+		die("out of memory");
+	app_resize(&app, 200, 60);
+	app_draw(&app, &canvas);
+	report(LARGE ", to its first screen", (now() - start) * 1e3, "ms", true, 250);
+	printf("%llu steps in %u windows\n", (unsigned long long)run.lanes[0].steps +
+	       run.lanes[1].steps + run.lanes[2].steps + run.lanes[3].steps, run.nr_windows);
+	bench_moments(&app, &canvas);
+	canvas_free(&canvas);
+	app_close(&app);
+	run_free(&run);
+	scenario_free(s);
+}
+
 /* --- the program ----------------------------------------------------------- */
 
-static void exec_explorer(const char *program, int terminal)
+static void exec_explorer(const char *program, const char *scenario, int terminal)
 {
 	struct winsize size = { .ws_col = 120, .ws_row = 40 };
 	int fd;
@@ -274,12 +324,12 @@ static void exec_explorer(const char *program, int terminal)
 	for (int i = 0; i < 3; i++)
 		dup2(fd, i);
 	setenv("TERM", "xterm-256color", 1);
-	execl(program, program, "swapout-64k", (char *)NULL);
+	execl(program, program, scenario, (char *)NULL);
 	_exit(127);
 }
 
 /* Open the explorer, wait until it has painted, leave it with q. */
-static double first_paint(const char *program, double *mib)
+static double first_paint(const char *program, const char *scenario, double *mib)
 {
 	int terminal = posix_openpt(O_RDWR | O_NOCTTY), status;
 	struct rusage usage;
@@ -293,7 +343,7 @@ static double first_paint(const char *program, double *mib)
 	start = last = now();
 	child = fork();
 	if (child == 0)
-		exec_explorer(program, terminal);
+		exec_explorer(program, scenario, terminal);
 	for (;;) {
 		struct pollfd p = { .fd = terminal, .events = POLLIN };
 		ssize_t n = 0;
@@ -318,15 +368,18 @@ static double first_paint(const char *program, double *mib)
 	return last - start;
 }
 
-static void bench_program(const char *program)
+static void bench_program(const char *program, const char *scenario, double ms, double most_mib)
 {
 	double took[15], mib = 0;
+	char what[64];
 
 	for (u32 i = 0; i < NR_OF(took); i++)
-		took[i] = first_paint(program, &mib);
+		took[i] = first_paint(program, scenario, &mib);
 	qsort(took, NR_OF(took), sizeof(took[0]), by_value);
-	report("first paint of swapout-64k, median", took[NR_OF(took) / 2] * 1e3, "ms", true, 50);
-	report("memory of the explorer on swapout-64k", mib, "MiB", true, 32);
+	snprintf(what, sizeof(what), "first paint of %s, median", scenario);
+	report(what, took[NR_OF(took) / 2] * 1e3, "ms", true, ms);
+	snprintf(what, sizeof(what), "memory of the explorer on %s", scenario);
+	report(what, mib, "MiB", true, most_mib);
 }
 
 int main(int argc, char **argv)
@@ -335,6 +388,8 @@ int main(int argc, char **argv)
 		die("usage: bench PROGRAM");
 	bench_engine();
 	bench_long_trace();
-	bench_program(argv[1]);
+	bench_windows();
+	bench_program(argv[1], "swapout-64k", 50, 32);
+	bench_program(argv[1], LARGE, 250, 300);
 	return missed != 0;
 }
