@@ -190,18 +190,14 @@ static bool check_folios(const struct machine *m, const struct tally *t, bool re
 	return true;
 }
 
-/* While the slots of a folio are being filled it does not know its first one yet. */
+/*
+ * While the slots of a folio are being filled it does not know its first one yet. While
+ * it is split, frozen, some of them are to be handed on.
+ */
 static bool folio_covers_slot(const struct folio *folio, u32 slot)
 {
-	return folio->swap == NONE || slot - folio->swap < folio_nr_pages(folio);
-}
-
-/* While the slots of a folio that is split are handed on they are not its own any more. */
-static bool cluster_locked(const struct machine *m, u32 slot)
-{
-	const struct swap_device *si = m->device + slot_device(m->s, slot);
-
-	return m->cluster[si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER].locked;
+	return folio->swap == NONE || !folio->refcount ||
+	       slot - folio->swap < folio_nr_pages(folio);
 }
 
 static bool check_slots(const struct machine *m, const struct tally *t, bool rest,
@@ -213,8 +209,7 @@ static bool check_slots(const struct machine *m, const struct tally *t, bool res
 
 		if (slot->kind == SLOT_FREE && slot->count)
 			FAIL(v, V4, ON_SLOT, i, slot->count, 0);
-		if (slot->kind == SLOT_FOLIO && !cluster_locked(m, i) &&
-		    !folio_covers_slot(m->folio + slot->folio, i))
+		if (slot->kind == SLOT_FOLIO && !folio_covers_slot(m->folio + slot->folio, i))
 			FAIL(v, V4, ON_SLOT, i, slot->folio, NONE);
 		if (slot->kind == SLOT_FREE || slot->kind == SLOT_BAD)
 			continue;

@@ -53,6 +53,7 @@ void page_vma_mapped_walk_done(struct machine *m)
 	page_vma_mapped_walk_restart(m);
 	put(m, &m->task->walk_vma, NONE);
 	put(m, &m->task->run.nr, 0);
+	put(m, &m->task->nr_pages, 0);
 }
 
 static bool not_found(struct machine *m)

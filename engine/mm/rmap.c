@@ -521,6 +521,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 		if (nr_pages > 1 && folio_flag(folio, PG_swapbacked) &&
 		    !bug(m, BUG_walk_not_skipped))
 			walk_skip(m, nr_pages);
+		put(m, &task->nr_pages, 1);
 	}
 	return !locked;
 }
