@@ -47,6 +47,7 @@ tui_c := $(sort $(wildcard tui/*.c tui/panes/*.c))
 unit_c := $(sort $(wildcard tests/unit/*_test.c))
 unit_help_c := $(filter-out $(unit_c),$(sort $(wildcard tests/unit/*.c)))
 fuzz_c := $(sort $(wildcard tests/fuzz/*_fuzz.c))
+fuzz_help_c := $(filter-out $(fuzz_c),$(sort $(wildcard tests/fuzz/*.c)))
 scenarios := $(patsubst %,scenarios/%.json,$(sort $(basename $(notdir $(wildcard scenarios/*.json)))))
 headers := $(sort $(wildcard engine/*/*.[dh]* engine/arch/*/*.h tui/*.[dh]* tui/panes/*.[dh]*))
 
@@ -56,6 +57,8 @@ main_o := $(O)/tui/main.o
 unit := $(unit_c:%.c=$(O)/%)
 unit_help_o := $(unit_help_c:%.c=$(O)/%.o)
 unit_help := $(if $(unit_help_o),$(O)/tests/unit/libhelp.a)
+fuzz_help_o := $(fuzz_help_c:%.c=$(O)/%.o)
+fuzz_help := $(O)/tests/fuzz/libcase.a
 lib := $(O)/libfolioscope.a
 program := $(O)/folioscope
 
@@ -82,7 +85,8 @@ $(O)/engine/%.o: warnings += -Wconversion
 needed = -std=c11 -fno-optimize-sibling-calls -fno-strict-aliasing -fasynchronous-unwind-tables \
 	$(if $(is_gcc),-fno-partial-inlining -fno-reorder-blocks-and-partition) $(flags_$(VARIANT))
 
-compile = $(CC) $(CPPFLAGS) $(includes) $(file_cflags) $(CFLAGS) $(warnings) $(needed) $(WERROR) \
+compile = $(CC) $(CPPFLAGS) $(includes) $(file_cflags) $(CFLAGS) $(warnings) $(needed) \
+	$(coverage) $(WERROR) \
 	-MMD -MP -c -o $@ $<
 archive = rm -f $@ && $(if $(filter lto,$(VARIANT)),gcc-ar,$(AR)) rcs $@ $^
 link = $(CC) $(CFLAGS) $(needed) $(LDFLAGS) -o $@
@@ -113,7 +117,7 @@ $(lib): $(engine_o) $(filter-out $(main_o),$(tui_o))
 $(O)/tui/term.o: file_cflags = $(curses_cflags)
 $(O)/engine/trace/callpath.o: file_cflags = $(unwind_cflags)
 $(O)/engine/scenario/load.o: file_cflags = $(cjson_cflags)
-$(O)/tests/%.o: file_cflags = $(check_cflags) $(cjson_cflags)
+$(O)/tests/%.o: file_cflags = -Itests $(check_cflags) $(cjson_cflags)
 # cmocka's and libFuzzer's entry points have no prototype to match.
 $(O)/tests/%.o: warnings += -Wno-missing-prototypes
 
@@ -130,7 +134,11 @@ $(O)/bundled.o: $(O)/bundled.c
 $(unit_help): $(unit_help_o)
 	$(call quiet,AR) $(archive)
 
-$(unit): %: %.o $(unit_help) $(lib)
+# Random cases: for the fuzzer, and for the test that is one without.
+$(fuzz_help): $(fuzz_help_o)
+	$(call quiet,AR) $(archive)
+
+$(unit): %: %.o $(unit_help) $(fuzz_help) $(lib)
 	$(call quiet,LINK) $(link) $^ $(check_libs) $(libs) $(LDLIBS)
 
 $(O)/tests/bench/bench: $(O)/tests/bench/bench.o $(lib)
@@ -178,11 +186,15 @@ fuzz:
 	@.ci/deps $(build_packages) $(fuzz_packages)
 	@$(MAKE) --no-print-directory CC=clang O=$(O)/fuzz fuzz-only
 
-fuzz-only: needed += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+fuzz-only: needed += -fsanitize=address,undefined -fno-sanitize-recover=all
+fuzz-only: coverage = -fsanitize=fuzzer-no-link
+# What looks at every word of the state after every step is not what a fuzzer is to explore.
+$(O)/engine/core/state.o $(O)/engine/mm/check.o $(O)/engine/arch/arm64/pgtable.o $(O)/engine/arch/x86/pgtable.o \
+$(fuzz_help_o): coverage =
 fuzz-only: $(fuzz_c:%.c=$(O)/%)
 	@for fuzz in $^; do tests/fuzz/run.sh $$fuzz $(FUZZ_SECONDS) || exit 1; done
 
-$(fuzz_c:%.c=$(O)/%): %: %.o $(lib)
+$(fuzz_c:%.c=$(O)/%): %: %.o $(fuzz_help) $(lib)
 	$(call quiet,LINK) $(link) -fsanitize=fuzzer $^ $(libs) $(LDLIBS)
 
 dev:
@@ -227,7 +239,7 @@ help:
 	@echo 'dev          build all with -Werror, and compile_commands.json'
 	@echo 'VARIANT=     $(variants): builds in build/VARIANT'
 
--include $(engine_o:.o=.d) $(tui_o:.o=.d) $(unit:=.d) $(unit_help_o:.o=.d) $(fuzz_c:%.c=$(O)/%.d)
+-include $(engine_o:.o=.d) $(tui_o:.o=.d) $(unit:=.d) $(unit_help_o:.o=.d) $(fuzz_help_o:.o=.d) $(fuzz_c:%.c=$(O)/%.d)
 -include $(O)/tests/bench/bench.d
 
 .DELETE_ON_ERROR:
