@@ -122,14 +122,41 @@ static void print_exclusive(const struct mm_state *s, const struct folio *folio)
 	puts(any ? "" : " none");
 }
 
-static void print_folio(const struct moment *at, u32 i)
+static bool same_folio_text(const struct moment *at, const struct folio *a, const struct folio *b)
+{
+	const struct mm_state *s = at->c.live;
+
+	return page_placed_folio(s, a->page) == page_placed_folio(s, b->page) &&
+	       mark(at, a, sizeof(*a)) == mark(at, b, sizeof(*b)) && a->flags == b->flags &&
+	       a->refcount == b->refcount && a->mapcount == b->mapcount &&
+	       a->pincount == b->pincount && a->gup == b->gup && a->held == b->held &&
+	       (a->swap == NONE ? b->swap == NONE : b->swap - a->swap == b->page - a->page) &&
+	       state_page(s, a->page)->anon_exclusive == state_page(s, b->page)->anon_exclusive;
+}
+
+/* Tails of one folio that a split has made alike are told of together. */
+static u32 alike(const struct moment *at, u32 i)
+{
+	const struct mm_state *s = at->c.live;
+	u32 nr = 1;
+
+	while (i >= s->nr_placed && i + nr < s->nr[ARRAY_FOLIO] && folio_exists(s, i + nr) &&
+	       same_folio_text(at, state_folio(s, i), state_folio(s, i + nr)))
+		nr++;
+	return nr;
+}
+
+static void print_folios(const struct moment *at, u32 i, u32 nr)
 {
 	const struct mm_state *s = at->c.live;
 	const struct folio *folio = state_folio(s, i);
 	char name[32], slot[32];
 
-	printf("%c folio %-2s ", mark(at, folio, sizeof(*folio)),
+	printf("%c folio %-2s", mark(at, folio, sizeof(*folio)),
 	       at->names.folio(at->names.ctx, i, name));
+	if (nr > 1)
+		printf("..%s, each", at->names.folio(at->names.ctx, i + nr - 1, name));
+	putchar(' ');
 	print_references(folio);
 	printf("           mapcount %" PRIu32 ", pages mapped %" PRIu32, folio->mapcount,
 	       folio->nr_pages_mapped & (ENTIRELY_MAPPED - 1));
@@ -305,9 +332,11 @@ void print_state_text(const struct moment *at)
 
 	print_step(at);
 	putchar('\n');
-	for (u32 i = 0; i < s->nr[ARRAY_FOLIO]; i++)
+	for (u32 i = 0, nr; i < s->nr[ARRAY_FOLIO]; i += nr) {
+		nr = alike(at, i);
 		if (folio_exists(s, i))
-			print_folio(at, i);
+			print_folios(at, i, nr);
+	}
 	for (u32 i = 0; i < s->nr[ARRAY_MM]; i++)
 		print_mm(at, i);
 	for (u32 i = 0; i < s->nr[ARRAY_TABLE]; i++)
