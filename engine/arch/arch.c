@@ -41,7 +41,8 @@ u32 pte_page(const struct machine *m, pte_t val)
 
 	if (ops->none(val))
 		return m->task->page;
-	if (softleaf_migration_pfn(ops, &m->kernel->types, val, &pfn))
+	if (softleaf_migration_pfn(ops, &m->kernel->types, val, &pfn) ||
+	    softleaf_device_exclusive_pfn(ops, &m->kernel->types, val, &pfn))
 		return pfn_page(m->s, pfn);
 	if (!ops->present(val))
 		return swap_page(m, ops->swp_type(val), ops->swp_offset(val));

@@ -91,6 +91,40 @@ bool softleaf_migration_pfn(const struct pte_ops *ops, const struct softleaf_typ
 	return true;
 }
 
+static u32 device_exclusive_type(const struct softleaf_types *types)
+{
+	return types->max_swapfiles + (u32)NR_OF(softleaf_names) + 2;
+}
+
+pte_t make_device_exclusive_entry(const struct pte_ops *ops, const struct softleaf_types *types,
+				  u64 pfn, bool write)
+{
+	u32 read_only = !write && types->nr_device == NR_OF(device_names_4);
+
+	return ops->swp_entry(device_exclusive_type(types) + read_only, pfn);
+}
+
+bool softleaf_device_exclusive_pfn(const struct pte_ops *ops, const struct softleaf_types *types,
+				   pte_t pte, u64 *pfn)
+{
+	if (ops->none(pte) || ops->present(pte) ||
+	    ops->swp_type(pte) - device_exclusive_type(types) >= types->nr_device - 2)
+		return false;
+	*pfn = ops->swp_offset(pte) & ((1ull << ops->swp_pfn_bits) - 1);
+	return true;
+}
+
+pte_t make_pte_marker(const struct pte_ops *ops, u32 markers)
+{
+	return ops->swp_entry(MARKER_TYPE, markers);
+}
+
+bool pte_is_marker(const struct pte_ops *ops, pte_t pte, u32 markers)
+{
+	return !ops->none(pte) && !ops->present(pte) && ops->swp_type(pte) == MARKER_TYPE &&
+	       (ops->swp_offset(pte) & markers);
+}
+
 u64 pte_field_value(const struct pte_field *field, pte_t pte)
 {
 	u32 bits = field->hi - field->lo + 1u;

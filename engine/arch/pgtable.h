@@ -170,6 +170,32 @@ pte_t make_migration_entry(const struct pte_ops *ops, const struct softleaf_type
 bool softleaf_migration_pfn(const struct pte_ops *ops, const struct softleaf_types *types,
 			    pte_t pte, u64 *pfn);
 
+/*
+ * Memory that a device has to itself for a while: no CPU may use the page, but its mapping
+ * counts like any other. 7.3 has one type for it, 6.12 one for what may be written and one
+ * for what may not.
+ */
+pte_t make_device_exclusive_entry(const struct pte_ops *ops, const struct softleaf_types *types,
+				  u64 pfn, bool write);
+/* False: it is no such entry. */
+bool softleaf_device_exclusive_pfn(const struct pte_ops *ops, const struct softleaf_types *types,
+				   pte_t pte, u64 *pfn);
+
+/* Marks that present entries have in one place and others in another. */
+static inline bool pte_or_swp_soft_dirty(const struct pte_ops *ops, pte_t pte)
+{
+	return ops->has_soft_dirty &&
+	       (ops->present(pte) ? ops->soft_dirty(pte) : ops->swp_soft_dirty(pte));
+}
+static inline bool pte_or_swp_uffd(const struct pte_ops *ops, pte_t pte)
+{
+	return ops->present(pte) ? ops->uffd(pte) : ops->swp_uffd(pte);
+}
+
+pte_t make_pte_marker(const struct pte_ops *ops, u32 markers);
+/* Is it a marker, and one of these? enum pte_marker */
+bool pte_is_marker(const struct pte_ops *ops, pte_t pte, u32 markers);
+
 /* The page of zeroes that everybody may map read-only; no folio of the world holds it. */
 #define ZERO_PFN 0x2a5fu
 static inline bool is_zero_pfn(u64 pfn)

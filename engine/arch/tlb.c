@@ -114,14 +114,22 @@ void tlb_drop_all(struct machine *m, u32 cpu)
 		drop(m, cpu, m->s->nr_tlb * cpu + m->cpu[cpu].nr_tlb - 1);
 }
 
+static void leave_mm(struct machine *m, u32 mm)
+{
+	if (mm != NONE && m->kernel->mm_cpumask == CPUMASK_EXACT)
+		put64(m, &m->mm[mm].cpumask, m->mm[mm].cpumask & ~(1ull << m->s->cpu));
+}
+
 void switch_mm(struct machine *m, u32 mm)
 {
 	const struct cpu *cpu = &m->cpu[m->s->cpu];
 
 	if (cpu->mm == mm && !cpu->lazy)
 		return;
-	if (!m->arch->tlb_keeps_asids)
+	if (!m->arch->tlb_keeps_asids) {
 		tlb_drop_all(m, m->s->cpu);
+		leave_mm(m, cpu->mm);
+	}
 	put(m, &cpu->mm, mm);
 	put(m, &cpu->lazy, 0);
 	put64(m, &cpu->tlb_gen, m->mm[mm].tlb_gen);

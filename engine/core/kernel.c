@@ -19,6 +19,7 @@ const struct kernel kernels[] = {
 	  .zero_remap = ZERO_LOSES_MARKS, .types = { .max_swapfiles = 24, .nr_device = 3 } },
 	{ .name = "6.12", .release = "Linux 6.12.117",
 	  .contpte = CONTPTE_FULL_READ, .access_flush = ACCESS_FLUSH_ALL,
+	  .mm_cpumask = CPUMASK_EXACT, .broadcast_flush = BROADCAST_NEVER,
 	  .referenced = REFERENCED_PTE, .unmap = UNMAP_PTE, .flag_mismatch = MISMATCH_LOST,
 	  .lazyfree_kept = LAZYFREE_KEPT_SWAPBACKED,
 	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP, .swap_alloc = ALLOC_SLOT_CACHE,

@@ -16,12 +16,19 @@ enum anon_batch {
 /* arch/arm64/mm/contpte.c */
 enum contpte {
 	CONTPTE_SHORT_READ,	/* a read ends when accessed and dirty are known; young: runs */
-	CONTPTE_FULL_READ,	/* a read gathers all 16 entries; young: one entry or its block */
+	CONTPTE_FULL_READ,	/* a read gathers all 16 entries; young: one entry or its block;
+				 * fold and unfold flush, also where the CPU has BBML3 */
 	CONTPTE_NONE,		/* there are no blocks */
 };
 
 /* arm64: which CPUs forget a read-only translation after a fault that made it writable */
 enum access_flush { ACCESS_FLUSH_LOCAL, ACCESS_FLUSH_ALL };
+
+/* x86: a CPU that turns to another mm leaves the old mask when that mm flushes, or at once */
+enum mm_cpumask { CPUMASK_LAZY, CPUMASK_EXACT };
+
+/* x86: does the deferred flush make use of INVLPGB, where the CPU has it? */
+enum broadcast_flush { BROADCAST_IF_ABLE, BROADCAST_NEVER };
 
 /* mm/rmap.c:folio_referenced_one: runs of PTEs, or each on its own */
 enum referenced { REFERENCED_RUN, REFERENCED_PTE };
@@ -79,6 +86,8 @@ struct kernel {
 	enum anon_batch anon_batch;
 	enum contpte contpte;
 	enum access_flush access_flush;
+	enum mm_cpumask mm_cpumask;
+	enum broadcast_flush broadcast_flush;
 	enum referenced referenced;
 	enum unmap unmap;
 	enum flag_mismatch flag_mismatch;

@@ -69,6 +69,17 @@ static void count_pmd(const struct machine *m, const struct table *table, struct
 		++*(desc.kind == PTE_INVALID ? &t->split[folio] : &t->huge[folio]);
 }
 
+/* Present, or device-exclusive: its mapping counts. */
+static bool maps_page(const struct machine *m, pte_t pte, u64 *pfn)
+{
+	const struct pte_ops *ops = m->arch->pte;
+
+	if (!ops->present(pte))
+		return softleaf_device_exclusive_pfn(ops, &m->kernel->types, pte, pfn);
+	*pfn = ops->pfn(pte);
+	return true;
+}
+
 /* Under a PMD that is being split the pages are counted already. */
 static void count_pte(const struct machine *m, const struct table *table, pte_t pte,
 		      struct tally *t)
@@ -77,9 +88,9 @@ static void count_pte(const struct machine *m, const struct table *table, pte_t 
 	u32 to;
 	u64 pfn;
 
-	if (ops->present(pte)) {
-		to = pfn_page(m->s, ops->pfn(pte));
-		t->anon[table->mm] += !table->pmd && !is_zero_pfn(ops->pfn(pte));
+	if (maps_page(m, pte, &pfn)) {
+		to = pfn_page(m->s, pfn);
+		t->anon[table->mm] += !table->pmd && !is_zero_pfn(pfn);
 		if (to != NONE) {
 			t->page[to]++;
 			t->folio[page_folio(m->s, to)]++;
@@ -88,7 +99,7 @@ static void count_pte(const struct machine *m, const struct table *table, pte_t 
 		t->anon[table->mm] += !table->pmd;
 	} else {
 		to = swap_pte_slot(m, pte);
-		t->swap[table->mm]++;
+		t->swap[table->mm] += to != NONE;
 		if (to < nr_of(m, ARRAY_SLOT))
 			t->slot[to]++;
 	}

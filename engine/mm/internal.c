@@ -78,3 +78,17 @@ u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte,
 	}
 	return nr < max ? nr : max;
 }
+
+u32 mapped_page(const struct machine *m, const struct folio *folio, pte_t pteval)
+{
+	u64 pfn;
+
+	if (!softleaf_device_exclusive_pfn(m->arch->pte, &m->kernel->types, pteval, &pfn))
+		pfn = m->arch->pte->pfn(pteval);
+	return folio->page + (u32)(pfn - folio->pfn);
+}
+
+void pte_clear(struct machine *m, u32 pte)
+{
+	m->arch->set_ptes(m, pte, 0, 1);
+}

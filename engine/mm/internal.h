@@ -223,6 +223,11 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 __mirrored u32 folio_referenced(struct machine *m, const struct folio *folio, bool is_locked,
 				bool *vma_locked);
 
+/* The page of the folio that an entry found by the walk maps, in page[]. */
+u32 mapped_page(const struct machine *m, const struct folio *folio, pte_t pteval);
+/* include/linux/pgtable.h: a store of nothing, which costs what any other does */
+void pte_clear(struct machine *m, u32 pte);
+
 /* --- mm/internal.h -------------------------------------------------------- */
 
 enum fpb_flags { FPB_RESPECT_DIRTY = 1, FPB_RESPECT_SOFT_DIRTY = 2, FPB_RESPECT_WRITE = 4 };

@@ -76,12 +76,14 @@ static bool check_pmd(const struct machine *m, const struct page_vma_mapped_walk
 static bool map_pte(struct machine *m, const struct page_vma_mapped_walk *pvmw)
 {
 	pte_t pteval;
+	u64 pfn;
 
 	put(m, &m->task->walk_pte, vma_pte(pvmw->vma, m->task->walk_address));
 	if (m->task->walk_flags & PVMW_SYNC)
 		return true;
 	pteval = m->arch->ptep_get_lockless(m, m->task->walk_pte);
-	return m->arch->pte->present(pteval);
+	return m->arch->pte->present(pteval) ||
+	       softleaf_device_exclusive_pfn(m->arch->pte, &m->kernel->types, pteval, &pfn);
 }
 
 /* mm/page_vma_mapped.c:check_pte */
@@ -98,7 +100,7 @@ __mirrored bool check_pte(struct machine *m, const struct page_vma_mapped_walk *
 			return false;
 	} else if (ops->present(pteval)) {
 		pfn = ops->pfn(pteval);
-	} else {
+	} else if (!softleaf_device_exclusive_pfn(ops, &m->kernel->types, pteval, &pfn)) {
 		return false;
 	}
 	return pfn - pvmw->folio->pfn < folio_nr_pages(pvmw->folio);

@@ -210,9 +210,9 @@ static pte_t swp_pte_prepare(const struct machine *m, const struct folio *folio,
 
 	if (exclusive)
 		pte = ops->swp_mkexclusive(pte);
-	if (ops->has_soft_dirty && ops->soft_dirty(pteval))
+	if (pte_or_swp_soft_dirty(ops, pteval))
 		pte = ops->swp_mksoft_dirty(pte);
-	if (ops->uffd(pteval))
+	if (pte_or_swp_uffd(ops, pteval))
 		pte = ops->swp_mkuffd(pte);
 	return pte;
 }
@@ -389,9 +389,9 @@ static void note_run(struct machine *m, const struct folio *folio, u32 nr)
 	for (u32 i = 0; i < nr; i++) {
 		pte_t pte = m->pte[run->pte + i];
 
-		set_bit(m, run->write, i, ops->write(pte));
-		set_bit(m, run->soft_dirty, i, ops->has_soft_dirty && ops->soft_dirty(pte));
-		set_bit(m, run->uffd, i, ops->uffd(pte));
+		set_bit(m, run->write, i, ops->present(pte) && ops->write(pte));
+		set_bit(m, run->soft_dirty, i, pte_or_swp_soft_dirty(ops, pte));
+		set_bit(m, run->uffd, i, pte_or_swp_uffd(ops, pte));
 	}
 }
 
@@ -401,11 +401,15 @@ static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const
 {
 	u64 address = m->task->walk_address, end = address + nr * PAGE_SIZE;
 	bool defer = should_defer_flush(m, vma->mm, flags);
-	bool early = defer && bug(m, BUG_pending_before_clear);
+	bool early = defer && m->arch->pte->present(pteval) && bug(m, BUG_pending_before_clear);
 
 	if (early)
 		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, end);
 	note_run(m, folio, nr);
+	if (!m->arch->pte->present(pteval)) {
+		pte_clear(m, m->task->walk_pte);
+		return pteval;
+	}
 	if (m->kernel->unmap == UNMAP_PTE && !defer)
 		pteval = ptep_clear_flush(m, vma, address, m->task->walk_pte);
 	else
@@ -466,6 +470,27 @@ static bool walk_ends_at_mlock(struct machine *m, const struct folio *folio, u32
 	return true;
 }
 
+/*
+ * PTEs that this turn takes. Only present ones are looked at for a run; for another the
+ * number must not be left over from the turn before. (The model stops at the folio's and
+ * the page table's end; the kernel would not.)
+ */
+static u32 turn_length(struct machine *m, const struct folio *folio,
+		       const struct page_vma_mapped_walk *pvmw, u32 page, pte_t pteval, u32 last)
+{
+	u32 end = folio->page + folio_nr_pages(folio);
+	u32 left = PTRS_PER_PTE - m->task->walk_pte % PTRS_PER_PTE;
+
+	if (m->kernel->unmap == UNMAP_PTE)
+		return 1;
+	if (m->arch->pte->present(pteval))
+		return folio_unmap_pte_batch(m, folio, pvmw, pteval);
+	if (!bug(m, BUG_nr_pages_stale))
+		return 1;
+	left = left < end - page ? left : end - page;
+	return last < left ? last : left;
+}
+
 /* mm/rmap.c:try_to_unmap_one */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 				 const struct vma *vma, void *arg)
@@ -473,7 +498,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 	const struct page_vma_mapped_walk pvmw = { .folio = folio, .vma = vma };
 	const struct task *task = m->task;
 	const u32 flags = *(const u32 *)arg; /* enum ttu_flags */
-	u32 page, nr_pages, done, locked = 0;
+	u32 page, nr_pages = 1, done, locked = 0;
 	pte_t pteval;
 
 	enter(m, EV_try_to_unmap_one, folio->page, folio_nr_pages(folio));
@@ -492,14 +517,12 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 			continue;
 		}
 		pteval = m->arch->ptep_get(m, task->walk_pte);
-		page = folio->page + (u32)(m->arch->pte->pfn(pteval) - folio->pfn);
+		page = mapped_page(m, folio, pteval);
 		if (bug(m, BUG_pin_check_early) && folio_maybe_dma_pinned(m, folio, page)) {
 			page_vma_mapped_walk_done(m);
 			return false;
 		}
-		nr_pages = m->kernel->unmap == UNMAP_PTE ?
-				   1 :
-				   folio_unmap_pte_batch(m, folio, &pvmw, pteval);
+		nr_pages = turn_length(m, folio, &pvmw, page, pteval, nr_pages);
 		put(m, &task->nr_pages, nr_pages);
 		step(m, EV_unmap_batch, page, nr_pages);
 

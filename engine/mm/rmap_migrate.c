@@ -12,11 +12,14 @@
 #include "mm/internal.h"
 
 static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const struct vma *vma,
-			     u32 flags)
+			     pte_t pteval, u32 flags)
 {
 	u64 address = m->task->walk_address;
-	pte_t pteval;
 
+	if (!m->arch->pte->present(pteval)) {
+		pte_clear(m, m->task->walk_pte);
+		return pteval;
+	}
 	if (should_defer_flush(m, vma->mm, flags)) {
 		pteval = m->arch->get_and_clear_ptes(m, m->task->walk_pte, 1);
 		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, address + PAGE_SIZE);
@@ -28,18 +31,23 @@ static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const
 	return pteval;
 }
 
-static pte_t migration_pte(const struct machine *m, pte_t pteval, bool exclusive)
+/* What stood in the PTE may have been device-exclusive: then it allowed nothing. */
+static pte_t migration_pte(const struct machine *m, u32 page, pte_t pteval, bool exclusive)
 {
 	const struct pte_ops *ops = m->arch->pte;
-	enum migration kind = ops->write(pteval) ? MIGRATION_WRITE :
-			      exclusive		 ? MIGRATION_READ_EXCLUSIVE :
-						   MIGRATION_READ;
-	pte_t pte = make_migration_entry(ops, &m->kernel->types, kind, ops->pfn(pteval),
-					 ops->young(pteval), ops->dirty(pteval));
+	const struct folio *folio = m->folio + page_folio(m->s, page);
+	bool present = ops->present(pteval);
+	enum migration kind = present && ops->write(pteval) ? MIGRATION_WRITE :
+			      exclusive			    ? MIGRATION_READ_EXCLUSIVE :
+							      MIGRATION_READ;
+	pte_t pte = make_migration_entry(ops, &m->kernel->types, kind,
+					 folio->pfn + (page - folio->page),
+					 present && ops->young(pteval),
+					 present && ops->dirty(pteval));
 
-	if (ops->has_soft_dirty && ops->soft_dirty(pteval))
+	if (pte_or_swp_soft_dirty(ops, pteval))
 		pte = ops->swp_mksoft_dirty(pte);
-	return ops->uffd(pteval) ? ops->swp_mkuffd(pte) : pte;
+	return pte_or_swp_uffd(ops, pteval) ? ops->swp_mkuffd(pte) : pte;
 }
 
 /* mm/rmap.c:try_to_migrate_one */
@@ -63,9 +71,9 @@ __mirrored bool try_to_migrate_one(struct machine *m, const struct folio *folio,
 			continue;
 		}
 		pteval = m->arch->ptep_get(m, task->walk_pte);
-		page = pfn_page(m->s, m->arch->pte->pfn(pteval));
+		page = mapped_page(m, folio, pteval);
 		exclusive = m->page[page].anon_exclusive;
-		pteval = clear_and_flush(m, folio, vma, flags);
+		pteval = clear_and_flush(m, folio, vma, pteval, flags);
 		update_hiwater_rss(m, vma->mm);
 		if (exclusive && folio_try_share_anon_rmap_ptes(m, folio, page, 1)) {
 			m->arch->set_ptes(m, task->walk_pte, pteval, 1);
@@ -73,7 +81,7 @@ __mirrored bool try_to_migrate_one(struct machine *m, const struct folio *folio,
 			page_vma_mapped_walk_done(m);
 			return false;
 		}
-		m->arch->set_ptes(m, task->walk_pte, migration_pte(m, pteval, exclusive), 1);
+		m->arch->set_ptes(m, task->walk_pte, migration_pte(m, page, pteval, exclusive), 1);
 		folio_remove_rmap_ptes(m, folio, page, 1);
 		folio_put_refs(m, folio, page, 1);
 	}

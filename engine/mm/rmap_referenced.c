@@ -16,7 +16,10 @@ static u32 run_length(struct machine *m, const struct page_vma_mapped_walk *pvmw
 				     (u32)((end - address) >> PAGE_SHIFT), 0);
 }
 
-/* mm/rmap.c:folio_referenced_one; reduced: no MGLRU, no exiting process */
+/*
+ * mm/rmap.c:folio_referenced_one; reduced: no MGLRU, no exiting process. A device-exclusive
+ * entry is passed over: it has no accessed bit.
+ */
 __mirrored bool folio_referenced_one(struct machine *m, const struct folio *folio,
 				     const struct vma *vma, void *arg)
 {
@@ -42,6 +45,11 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 		if (task->walk_pmd != NONE) {
 			referenced |= pmdp_clear_flush_young(m, vma_idx(m, vma), task->walk_pmd);
 			pra->mapcount--;
+			continue;
+		}
+		if (!m->arch->pte->present(m->pte[task->walk_pte])) {
+			pra->mapcount--;
+			ptes++;
 			continue;
 		}
 		nr = run_length(m, &pvmw);

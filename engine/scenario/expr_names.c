@@ -162,7 +162,11 @@ static bool is_zero_page(const struct pte_ops *ops, pte_t pte)
 	return ops->present(pte) && is_zero_pfn(ops->pfn(pte));
 }
 
-static bool migration_ptes(struct expr_call *c, s64 *value)
+/* Entries that name a page frame without being present. */
+static bool count_softleaf(struct expr_call *c,
+			   bool (*pfn_of)(const struct pte_ops *, const struct softleaf_types *,
+					  pte_t, u64 *),
+			   s64 *value)
 {
 	s64 nr;
 	u64 pfn;
@@ -171,9 +175,23 @@ static bool migration_ptes(struct expr_call *c, s64 *value)
 		return false;
 	*value = 0;
 	for (s64 i = 0; i < nr; i++)
-		*value += softleaf_migration_pfn(pte_ops_of(c), &c->env->lane->kernel->types,
-						 entry_of(c, i), &pfn);
+		*value += pfn_of(pte_ops_of(c), &c->env->lane->kernel->types, entry_of(c, i), &pfn);
 	return true;
+}
+
+static bool migration_ptes(struct expr_call *c, s64 *value)
+{
+	return count_softleaf(c, softleaf_migration_pfn, value);
+}
+
+static bool device_exclusive_ptes(struct expr_call *c, s64 *value)
+{
+	return count_softleaf(c, softleaf_device_exclusive_pfn, value);
+}
+
+static bool is_uffd_wp_marker(const struct pte_ops *ops, pte_t pte)
+{
+	return pte_is_marker(ops, pte, MARKER_UFFD_WP);
 }
 
 static bool raw_pte(struct expr_call *c, s64 *value)
@@ -449,6 +467,10 @@ const struct expr_name expr_names[] = {
 	{ "empty", "Mn?n", "mm, va[, n]", "entries that are zero", .pte = is_empty },
 	{ "swap_pte", "Mn?n", "mm, va[, n]", "swap entries", .any = swap_ptes },
 	{ "migration", "Mn?n", "mm, va[, n]", "migration entries", .any = migration_ptes },
+	{ "device_exclusive", "Mn?n", "mm, va[, n]", "device-exclusive entries",
+	  .any = device_exclusive_ptes },
+	{ "uffd_wp_marker", "Mn?n", "mm, va[, n]", "markers of userfaultfd write-protection",
+	  .pte = is_uffd_wp_marker },
 	{ "zero_page", "Mn?n", "mm, va[, n]",
 	  "entries that map the shared zero page", .pte = is_zero_page },
 	{ "write", "Mn?n", "mm, va[, n]", "present entries that are writable", .pte = is_write },

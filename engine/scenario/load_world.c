@@ -478,11 +478,15 @@ static bool check_map(struct reader *r, u32 node, void *target)
 				 "expected \"write\": false, as a page that is not exclusive is "
 				 "mapped read-only");
 	if (map->pmd && (folio->order != MAX_ORDER || map->last - map->first + 1 != pages ||
-			 map->va % PMD_SIZE))
+			 map->va % PMD_SIZE || map->device_exclusive))
 		return read_fail(r, member_or_self(r->doc, node, "pmd"),
 				 "expected false: a huge entry maps all of a folio of order %u, at "
 				 "a multiple of 0x%llx",
 				 MAX_ORDER, (unsigned long long)PMD_SIZE);
+	if (map->device_exclusive && !map->exclusive)
+		return read_fail(r, member_or_self(r->doc, node, "exclusive"),
+				 "expected no \"exclusive\": false, as a device gets pages to "
+				 "itself that one process has alone");
 	return check_va(r, node, map->va, (u64)folio->count * (map->last - map->first + 1));
 }
 
@@ -499,8 +503,80 @@ static const struct field map_fields[] = {
 	{ "exclusive", FIELD_BOOL, AT(scn_map, exclusive), .fallback = true },
 	{ "fold", FIELD_BOOL, AT(scn_map, fold), .fallback = true },
 	{ "pmd", FIELD_BOOL, AT(scn_map, pmd) },
+	{ "device_exclusive", FIELD_BOOL, AT(scn_map, device_exclusive) },
 };
 static const struct shape map_shape = { SHAPE(scn_map, map_fields), .check = check_map };
+
+static const char *const entry_kinds[] = {
+	[ENTRY_SWAP] = "swap", [ENTRY_MIGRATION] = "migration", [ENTRY_HWPOISON] = "hwpoison",
+	[ENTRY_UFFD_WP] = "uffd_wp", NULL,
+};
+
+/* Which kinds need a key, and which may have it. */
+static bool check_entry_keys(struct reader *r, u32 node, u32 kind)
+{
+	const u32 swap = 1u << ENTRY_SWAP, migration = 1u << ENTRY_MIGRATION;
+	const u32 hwpoison = 1u << ENTRY_HWPOISON;
+	const struct { const char *key; u32 need, may; } keys[] = {
+		{ "device", swap, swap }, { "slot", swap, swap },
+		{ "folio", migration, migration }, { "page", 0, migration },
+		{ "pfn", hwpoison, hwpoison }, { "exclusive", 0, swap | migration },
+		{ "soft_dirty", 0, swap | migration | hwpoison },
+		{ "uffd", 0, swap | migration | hwpoison },
+	};
+
+	for (u32 i = 0; i < NR_OF(keys); i++) {
+		u32 child = member_or_self(r->doc, node, keys[i].key);
+
+		if (child == node && keys[i].need >> kind & 1)
+			return read_fail(r, node, "expected a key \"%s\", which %s needs",
+					 keys[i].key, entry_kinds[kind]);
+		if (child != node && !(keys[i].may >> kind & 1))
+			return json_fail(r->doc, child, r->doc->nodes[child].key_at, r->err,
+					 "expected no \"%s\", which %s does not take", keys[i].key,
+					 entry_kinds[kind]);
+	}
+	return true;
+}
+
+static bool check_entry(struct reader *r, u32 node, void *target)
+{
+	struct scn_entry *entry = target;
+	const struct scenario *s = r->s;
+
+	entry->at = place_of(r, node);
+	if (!check_entry_keys(r, node, entry->kind))
+		return false;
+	if (entry->kind == ENTRY_SWAP && (u64)entry->slot + entry->pages >
+						 s->devices[entry->device].slots)
+		return read_fail(r, member_or_self(r->doc, node, "slot"),
+				 "expected %u slots from here on; \"%s\" ends at %u", entry->pages,
+				 s->devices[entry->device].id, s->devices[entry->device].slots);
+	if (entry->kind == ENTRY_MIGRATION &&
+	    entry->page + entry->pages > 1u << s->folios[entry->folio].order)
+		return read_fail(r, member_or_self(r->doc, node, "page"),
+				 "expected %u pages of \"%s\" from here on, which has %u",
+				 entry->pages, s->folios[entry->folio].id,
+				 1u << s->folios[entry->folio].order);
+	return check_va(r, node, entry->va, entry->pages);
+}
+
+static const struct field entry_fields[] = {
+	{ "mm", FIELD_REF, AT(scn_entry, mm), .ids = &mm_ids, .required = true },
+	{ "va", FIELD_HEX, AT(scn_entry, va), .min = PAGE_SIZE, .max = MAX_VA, .required = true },
+	{ "pages", FIELD_INT, AT(scn_entry, pages), .min = 1, .max = 1 << MAX_ORDER,
+	  .fallback = 1 },
+	{ "kind", FIELD_WORD, AT(scn_entry, kind), .words = entry_kinds, .required = true },
+	{ "device", FIELD_REF, AT(scn_entry, device), .ids = &device_ids },
+	{ "slot", FIELD_OFFSET, AT(scn_entry, slot), .min = 1, .max = MAX_COUNT },
+	{ "folio", FIELD_REF, AT(scn_entry, folio), .ids = &folio_ids },
+	{ "page", FIELD_INT, AT(scn_entry, page), .max = (1 << MAX_ORDER) - 1 },
+	{ "pfn", FIELD_HEX32, AT(scn_entry, pfn), .min = 1 },
+	{ "exclusive", FIELD_BOOL, AT(scn_entry, exclusive) },
+	{ "soft_dirty", FIELD_BOOL, AT(scn_entry, soft_dirty) },
+	{ "uffd", FIELD_BOOL, AT(scn_entry, uffd) },
+};
+static const struct shape entry_shape = { SHAPE(scn_entry, entry_fields), .check = check_entry };
 
 static bool check_slot(struct reader *r, u32 node, void *target)
 {
@@ -546,6 +622,7 @@ static const struct field world_fields[] = {
 	{ "vmas", FIELD_LIST, LIST(scenario, vmas), .shape = &vma_shape },
 	{ "folios", FIELD_LIST, LIST(scenario, folios), .shape = &folio_shape },
 	{ "maps", FIELD_LIST, LIST(scenario, maps), .shape = &map_shape },
+	{ "entries", FIELD_LIST, LIST(scenario, entries), .shape = &entry_shape },
 	{ "slots", FIELD_LIST, LIST(scenario, slots), .shape = &slot_shape },
 	{ "tlbs", FIELD_LIST, LIST(scenario, tlbs), .shape = &tlb_shape },
 };

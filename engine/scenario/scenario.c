@@ -58,6 +58,7 @@ void scenario_free(struct scenario *s)
 	free(s->folios);
 	free(s->by_pfn);
 	free(s->maps);
+	free(s->entries);
 	free(s->slots);
 	free(s->tlbs);
 	free(s->ops);

@@ -82,6 +82,21 @@ struct scn_map {
 	bool write, young, dirty, soft_dirty, uffd, exclusive;
 	bool fold;		/* arm64: contpte where aligned; default true */
 	bool pmd;		/* by one huge entry */
+	bool device_exclusive;	/* not present: a device has the pages to itself */
+	struct scn_place at;
+};
+
+enum entry_kind { ENTRY_SWAP, ENTRY_MIGRATION, ENTRY_HWPOISON, ENTRY_UFFD_WP };
+
+struct scn_entry {		/* world.entries[]: PTEs that map no page */
+	u32 mm;
+	u64 va;
+	u32 pages;		/* default 1; what the entries name goes up with the address */
+	u32 kind;		/* enum entry_kind */
+	u32 device, slot;	/* swap */
+	u32 folio, page;	/* migration: the first page; index in folios[] */
+	u32 pfn;		/* hwpoison */
+	bool exclusive, soft_dirty, uffd;
 	struct scn_place at;
 };
 
@@ -160,6 +175,7 @@ struct scenario {
 	struct scn_folio *folios;	u32 nr_folios;
 	u32 *by_pfn;			/* indices in folios[], in the order of the state's */
 	struct scn_map *maps;		u32 nr_maps;
+	struct scn_entry *entries;	u32 nr_entries;
 	struct scn_slot *slots;		u32 nr_slots;
 	struct scn_tlb *tlbs;		u32 nr_tlbs;
 	struct scn_op *ops;		u32 nr_ops;

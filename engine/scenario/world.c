@@ -15,21 +15,8 @@
 
 #include "arch/tlb.h"
 #include "mm/internal.h"
+#include "scenario/builder.h"
 #include "scenario/json.h"
-#include "scenario/run.h"
-
-/* The block while it is being filled, writable. */
-struct builder {
-	const struct scenario *s;
-	const struct arch *arch;
-	const struct kernel *kernel;
-	struct mm_state *state;
-	struct vma *vmas; /* before they are in the block */
-	u32 nr_vmas;
-	u64 *ranges; /* first PMD range of each table */
-	u32 *range_mm;
-	u32 nr_tables;
-};
 
 static u64 map_pages(const struct scenario *s, const struct scn_map *map)
 {
@@ -41,12 +28,8 @@ u32 scn_folio_state(const struct scenario *s, u32 folio)
 	return s->folios[folio].state;
 }
 
-/* A world that cannot be: where in the file, and why. Always false. */
-static bool fail_at(struct error *err, const struct scenario *s, struct scn_place at,
-		    const char *list, size_t index, const char *format, ...)
-	__attribute__((format(printf, 6, 7)));
-static bool fail_at(struct error *err, const struct scenario *s, struct scn_place at,
-		    const char *list, size_t index, const char *format, ...)
+bool fail_at(struct error *err, const struct scenario *s, struct scn_place at, const char *list,
+	     size_t index, const char *format, ...)
 {
 	va_list args;
 	int n = snprintf(err->text, sizeof(err->text), "%.160s:%u:%u: /world/%s/%zu: ", s->file,
@@ -61,15 +44,26 @@ static bool fail_at(struct error *err, const struct scenario *s, struct scn_plac
 
 /* --- shape ---------------------------------------------------------------- */
 
-static bool vma_given(const struct scenario *s, const struct scn_map *map)
+static bool vma_given(const struct scenario *s, u32 mm, u64 start, u64 end)
 {
-	u64 end = map->va + map_pages(s, map) * PAGE_SIZE;
-
 	for (u32 i = 0; i < s->nr_vmas; i++)
-		if (s->vmas[i].mm == map->mm && s->vmas[i].start <= map->va &&
-		    end <= s->vmas[i].end)
+		if (s->vmas[i].mm == mm && s->vmas[i].start <= start && end <= s->vmas[i].end)
 			return true;
 	return false;
+}
+
+/* For a map or an entry that is in no VMA of the file; from says which, as in fail_vma(). */
+static void add_vma(struct builder *b, u32 mm, u64 va, u64 pages, u32 from)
+{
+	u64 end = va + pages * PAGE_SIZE;
+
+	if (!vma_given(b->s, mm, va, end))
+		b->vmas[b->nr_vmas++] = (struct vma){ .start = va,
+						      .end = end,
+						      .mm = mm,
+						      .table = from,
+						      .flags = VM_WRITE,
+						      .pgoff = va >> PAGE_SHIFT };
 }
 
 static int vma_order(const void *a, const void *b)
@@ -81,46 +75,43 @@ static int vma_order(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Until the tables are made, vma->table says where a VMA comes from: world.vmas, or a map. */
+/* Until the tables are made, vma->table says where a VMA comes from: vmas, maps or entries. */
 static bool fail_vma(const struct builder *b, const struct vma *vma, const char *text,
 		     struct error *err)
 {
 	const struct scenario *s = b->s;
-	u32 map = vma->table - s->nr_vmas;
+	u32 map = vma->table - s->nr_vmas, entry = map - s->nr_maps;
 
 	if (vma->table < s->nr_vmas)
 		return fail_at(err, s, s->vmas[vma->table].at, "vmas", vma->table, "%s", text);
-	return fail_at(err, s, s->maps[map].at, "maps", map, "%s", text);
+	if (map < s->nr_maps)
+		return fail_at(err, s, s->maps[map].at, "maps", map, "%s", text);
+	return fail_at(err, s, s->entries[entry].at, "entries", entry, "%s", text);
 }
 
-/* Given VMAs, and one for each stretch of adjacent maps outside them. */
+/* Given VMAs, and one for each stretch of adjacent maps and entries outside them. */
 static bool make_vmas(struct builder *b, struct error *err)
 {
 	const struct scenario *s = b->s;
-	u32 nr = 0, out = 0;
+	u32 nr, out = 0;
 
-	b->vmas = calloc((size_t)s->nr_vmas + s->nr_maps + 1, sizeof(*b->vmas));
+	b->vmas = calloc((size_t)s->nr_vmas + s->nr_maps + s->nr_entries + 1, sizeof(*b->vmas));
 	if (!b->vmas)
 		return error_no_memory(err);
 	for (u32 i = 0; i < s->nr_vmas; i++)
-		b->vmas[nr++] = (struct vma){ .start = s->vmas[i].start,
-					      .end = s->vmas[i].end,
-					      .pgoff = s->vmas[i].pgoff,
-					      .mm = s->vmas[i].mm,
-					      .table = i,
-					      .flags = s->vmas[i].flags };
-	for (u32 i = 0; i < s->nr_maps; i++) {
-		const struct scn_map *map = &s->maps[i];
-
-		if (!vma_given(s, map))
-			b->vmas[nr++] =
-				(struct vma){ .start = map->va,
-					      .mm = map->mm,
-					      .table = s->nr_vmas + i,
-					      .flags = VM_WRITE,
-					      .end = map->va + map_pages(s, map) * PAGE_SIZE,
-					      .pgoff = map->va >> PAGE_SHIFT };
-	}
+		b->vmas[b->nr_vmas++] = (struct vma){ .start = s->vmas[i].start,
+						      .end = s->vmas[i].end,
+						      .pgoff = s->vmas[i].pgoff,
+						      .mm = s->vmas[i].mm,
+						      .table = i,
+						      .flags = s->vmas[i].flags };
+	for (u32 i = 0; i < s->nr_maps; i++)
+		add_vma(b, s->maps[i].mm, s->maps[i].va, map_pages(s, &s->maps[i]),
+			s->nr_vmas + i);
+	for (u32 i = 0; i < s->nr_entries; i++)
+		add_vma(b, s->entries[i].mm, s->entries[i].va, s->entries[i].pages,
+			s->nr_vmas + s->nr_maps + i);
+	nr = b->nr_vmas;
 	if (nr)
 		qsort(b->vmas, nr, sizeof(*b->vmas), vma_order);
 	for (u32 i = 0; i < nr; i++) {
@@ -202,24 +193,6 @@ static void set_shape(const struct builder *b, struct mm_state *shape)
 
 /* --- filling ---------------------------------------------------------------- */
 
-#define WRITABLE(type, b, accessor, i) ((type *)(uintptr_t)accessor((b)->state, i))
-static struct folio *folio_at(struct builder *b, u32 i)
-{
-	return WRITABLE(struct folio, b, state_folio, i);
-}
-static struct page *page_at(struct builder *b, u32 i)
-{
-	return WRITABLE(struct page, b, state_page, i);
-}
-static struct slot *slot_at(struct builder *b, u32 i)
-{
-	return WRITABLE(struct slot, b, state_slot, i);
-}
-static struct mm *mm_at(struct builder *b, u32 i)
-{
-	return WRITABLE(struct mm, b, state_mm, i);
-}
-
 static void list_add_head(struct builder *b, u32 i, enum folio_list to)
 {
 	struct list *list = &b->state->list[to];
@@ -259,13 +232,7 @@ static void place_devices(struct builder *b)
 	}
 }
 
-/* Slots and clusters are numbered through all devices alike. */
-static struct cluster *cluster_of(struct builder *b, u32 slot)
-{
-	return WRITABLE(struct cluster, b, state_cluster, slot / SWAPFILE_CLUSTER);
-}
-
-static void use_slot(struct builder *b, u32 slot, u32 order, u32 kind)
+void use_slot(struct builder *b, u32 slot, u32 order, u32 kind)
 {
 	struct swap_device *si =
 		WRITABLE(struct swap_device, b, state_device, slot_device(b->state, slot));
@@ -411,13 +378,25 @@ static pte_t make_pte(const struct pte_ops *ops, const struct vma *vma, const st
 	return map->uffd ? ops->mkuffd(pte) : pte;
 }
 
+/* What stands in the PTE while a device has the page to itself. */
+static pte_t make_device_pte(const struct builder *b, const struct scn_map *map, u64 pfn)
+{
+	const struct pte_ops *ops = b->arch->pte;
+	pte_t pte = make_device_exclusive_entry(ops, &b->kernel->types, pfn, map->write);
+
+	if (ops->has_soft_dirty && map->soft_dirty)
+		pte = ops->swp_mksoft_dirty(pte);
+	return map->uffd ? ops->swp_mkuffd(pte) : pte;
+}
+
 /* The block of 16 around this page is mapped whole, aligned, and belongs to one folio. */
 static bool folds(const struct builder *b, const struct scn_map *map, u64 va, u64 pfn, u32 page)
 {
 	u32 in_block = (u32)(va >> PAGE_SHIFT) % 16;
 
-	return b->arch->pte->has_cont && map->fold && pfn % 16 == in_block &&
-	       page >= map->first + in_block && page - in_block + 15 <= map->last;
+	return b->arch->pte->has_cont && map->fold && !map->device_exclusive &&
+	       pfn % 16 == in_block && page >= map->first + in_block &&
+	       page - in_block + 15 <= map->last;
 }
 
 static bool fail_exclusive(const struct builder *b, const struct scn_map *map, u32 page,
@@ -445,8 +424,11 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 	    (folio->entire_mapcount && page_at(b, folio->page)->anon_exclusive) ||
 	    ((page->mapcount || folio->entire_mapcount) && map->exclusive))
 		return fail_exclusive(b, map, n, err);
-	*pte = make_pte(b->arch->pte, state_vma(b->state, va_vma(b->state, map->mm, va)), map,
-			folio->pfn + n);
+	*pte = map->device_exclusive ?
+		       make_device_pte(b, map, folio->pfn + n) :
+		       make_pte(b->arch->pte,
+				state_vma(b->state, va_vma(b->state, map->mm, va)), map,
+				folio->pfn + n);
 	WRITABLE(struct table, b, state_table, at / PTRS_PER_PTE)->populated = 1;
 	if (folds(b, map, va, folio->pfn + n, n))
 		*pte = b->arch->pte->mkcont(*pte);
@@ -587,24 +569,6 @@ static void place_mms(struct builder *b)
 	}
 }
 
-static void place_slots(struct builder *b)
-{
-	for (u32 i = 0; i < b->s->nr_slots; i++) {
-		const struct scn_slot *spec = &b->s->slots[i];
-
-		for (u32 n = spec->first; n <= spec->last; n++) {
-			u32 slot = state_device(b->state, spec->device)->first_slot + n;
-
-			if (slot_at(b, slot)->kind == SLOT_FREE)
-				use_slot(b, slot, 0, SLOT_SHADOW);
-			slot_at(b, slot)->count += spec->count;
-			slot_at(b, slot)->others += spec->count;
-			if (slot_at(b, slot)->count >= SWP_TB_COUNT_MAX)
-				cluster_of(b, slot)->extend_table = 1;
-		}
-	}
-}
-
 static void set_flag(struct machine *m, u32 entry, u32 flag, s32 on)
 {
 	if (on >= 0)
@@ -663,6 +627,8 @@ static bool fill(struct builder *b, struct error *err)
 	for (u32 i = 0; i < b->s->nr_maps; i++)
 		if (!place_map(b, &b->s->maps[i], err))
 			return false;
+	if (!place_entries(b, err))
+		return false;
 	place_deferred(b);
 	for (u32 i = 0; i < b->s->nr_mms; i++)
 		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages;

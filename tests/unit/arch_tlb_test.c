@@ -271,6 +271,46 @@ static void test_invlpgb_needs_no_interrupt(void **state)
 	world_free(&w);
 }
 
+/* 6.12 does not know INVLPGB, and a CPU that has left an mm is told nothing of it. */
+static void test_6_12_interrupts_who_runs_the_mm(void **state)
+{
+	struct world w = cached(&x86_arch, 1u << FEATURE_invlpgb);
+	struct machine *m = &w.m;
+
+	(void)state;
+	m->kernel = kernel_find("6.12");
+	machine_run_on(m, 2);
+	switch_mm(m, 1);
+	assert_int_equal(m->mm[0].cpumask, 0xf & ~4u);
+	assert_int_equal(m->mm[1].cpumask & 4, 4);
+	machine_run_on(m, 0);
+	pend(m, 2);
+	m->arch->tlbbatch_flush(m);
+	assert_int_equal(counted(m, COUNT_invlpgb), 0);
+	assert_int_equal(counted(m, COUNT_ipi_sent), 2);
+	for (u32 cpu = 0; cpu < WORLD_CPUS; cpu++)
+		assert_int_equal(m->cpu[cpu].nr_tlb, 0);
+	world_free(&w);
+}
+
+/* 7.3 leaves its bit behind: one more interrupt, for a CPU that finds nothing to do. */
+static void test_7_3_interrupts_who_left_the_mm(void **state)
+{
+	struct world w = cached(&x86_arch, 0);
+	struct machine *m = &w.m;
+
+	(void)state;
+	machine_run_on(m, 2);
+	switch_mm(m, 1);
+	assert_int_equal(m->mm[0].cpumask, 0xf);
+	machine_run_on(m, 0);
+	pend(m, 2);
+	m->arch->tlbbatch_flush(m);
+	assert_int_equal(counted(m, COUNT_ipi_sent), 3);
+	assert_int_equal(counted(m, COUNT_cr3_write), 3);
+	world_free(&w);
+}
+
 /* --- contents ------------------------------------------------------------- */
 
 static void test_stale_entries(void **state)
@@ -331,6 +371,8 @@ int main(void)
 		cmocka_unit_test(test_lazy_and_foreign_cpus),
 		cmocka_unit_test(test_generations_decide_how_much),
 		cmocka_unit_test(test_invlpgb_needs_no_interrupt),
+		cmocka_unit_test(test_6_12_interrupts_who_runs_the_mm),
+		cmocka_unit_test(test_7_3_interrupts_who_left_the_mm),
 		cmocka_unit_test(test_stale_entries),
 		cmocka_unit_test(test_full_tlb_forgets_one),
 	};

@@ -29,6 +29,8 @@ static const char world[] =
 	"  {\"mm\": \"app\", \"va\": \"0x7f0000016000\", \"folio\": \"A\", \"pages\": \"6..15\",\n"
 	"   \"exclusive\": false, \"write\": false, \"dirty\": false, \"young\": false},\n"
 	"  {\"mm\": \"app\", \"va\": \"0x7f0000020000\", \"folio\": \"B\"}],\n"
+	" \"entries\": [{\"mm\": \"app\", \"va\": \"0x7f0000030000\", \"pages\": 2, "
+	"\"kind\": \"uffd_wp\"}],"
 	" \"slots\": [{\"device\": \"zram0\", \"slots\": \"100..102\", \"count\": 2}],\n"
 	" \"tlbs\": [{\"cpu\": 1, \"mm\": \"app\", \"va\": \"0x7f0000010000\", \"pages\": 2}]},\n"
 	"\"script\": [{\"do\": \"try_to_unmap\", \"folio\": \"A\"}, "
@@ -159,6 +161,8 @@ static const struct value names[] = {
 
 	{ "pte(app, 0x7f0000015000)", 0 }, { "pte(app, 0x1000)", 0 },
 	{ "migration(app, 0x7f0000010000, 16)", 0 }, { "zero_page(app, 0x7f0000010000, 16)", 0 },
+		{ "device_exclusive(app, 0x7f0000010000, 16)", 0 },
+		{ "uffd_wp_marker(app, 0x7f0000030000, 8)", 2 },
 	{ "pte(app, 0x7f0000010000) & 1", 1 },
 	{ "pfn(app, 0x7f0000016000)", 0x12346 }, { "pfn(app, 0x7f0000016fff)", 0x12346 },
 	{ "pfn(app, 0x7f0000015000)", -1 }, { "pfn(app, 0x7f0000021000)", 0x20001 },

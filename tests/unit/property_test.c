@@ -212,7 +212,7 @@ static void test_same_end(void **state)
 			compare_ends(lane, &names, must_be_a_generation, lane);
 			pairs++;
 		}
-	assert_true(bugs || pairs == 2);
+	assert_true(bugs || pairs >= 2);
 	run_free(&run);
 	scenario_free(s);
 }

@@ -17,6 +17,8 @@
 
 /* --- the data -------------------------------------------------------------- */
 
+const char *const recorded_names[NR_RECORDED] = { "counts", "calls", "ptes" };
+
 static const struct {
 	const char *release, *engine;
 } kernel_names[] = {
@@ -46,6 +48,7 @@ static void add_rows(struct recordings *all)
 	rows = read_json(DATA "expected.json");
 	cJSON_ArrayForEach(row, rows) {
 		add(all, (struct recording){
+			.what = RECORDED_COUNTS,
 			.kernel = text_of(row, "kernel"),
 			.arch = text_of(row, "arch"),
 			.cpu = text_of(row, "cpu"),
@@ -55,28 +58,29 @@ static void add_rows(struct recordings *all)
 	}
 }
 
-/* "KERNEL/ARCH/WINDOW.ftrace"; the name is cut into its parts. */
-static void add_trace(struct recordings *all, char *name, const char *text)
+/* "KERNEL/ARCH/WINDOW.calls" or ".ptes"; the name is cut into its parts. */
+static void add_log(struct recordings *all, char *name, const char *log)
 {
 	char *arch = strchr(name, '/'), *window = arch ? strchr(arch + 1, '/') : NULL;
-	char *end = window ? strstr(window, ".ftrace") : NULL;
+	char *end = strrchr(name, '.');
 
-	assert_non_null(end);
-	assert_non_null(text);
-	*arch++ = *window++ = *end = '\0';
+	assert_non_null(window);
+	assert_non_null(log);
+	*arch++ = *window++ = *end++ = '\0';
 	add(all, (struct recording){
+		.what = strcmp(end, "calls") == 0 ? RECORDED_CALLS : RECORDED_PTES,
 		.kernel = name,
 		.arch = arch,
 		.cpu = strcmp(arch, "arm64") == 0 ? "max-tlbirange" : "max",
 		.window = window,
-		.trace = text,
+		.log = log,
 	});
 }
 
 /* A tar archive: a header of 512 bytes, the file, zeroes up to the next 512. */
-static void add_traces(struct recordings *all)
+static void add_logs(struct recordings *all)
 {
-	FILE *f = popen("xz -dc " DATA "traces.tar.xz", "r");
+	FILE *f = popen("xz -dc " DATA "logs.tar.xz", "r");
 	char *tar = malloc(MAX_ARCHIVE);
 	size_t len, size;
 
@@ -88,7 +92,7 @@ static void add_traces(struct recordings *all)
 	     file += 512 + (size + 511) / 512 * 512) {
 		size = strtoul(file + 124, NULL, 8);
 		assert_true(file + 512 + size < tar + len);
-		add_trace(all, strdup(file), strndup(file + 512, size));
+		add_log(all, strdup(file), strndup(file + 512, size));
 	}
 	free(tar);
 }
@@ -98,21 +102,21 @@ struct recordings recordings_read(void)
 	struct recordings all = { 0 };
 
 	add_rows(&all);
-	add_traces(&all);
+	add_logs(&all);
 	return all;
 }
 
 const char *recording_name(const struct recording *r, char buf[128])
 {
 	snprintf(buf, 128, "%s %s %s %s %s", r->kernel, r->arch, r->cpu, r->window,
-		 r->row ? "counts" : "calls");
+		 recorded_names[r->what]);
 	return buf;
 }
 
 bool recording_fits(const struct recording *r, const char *word)
 {
 	const char *const fields[] = {
-		r->kernel, r->engine, r->arch, r->cpu, r->window, r->row ? "counts" : "calls",
+		r->kernel, r->engine, r->arch, r->cpu, r->window, recorded_names[r->what],
 	};
 
 	if (strncmp(word, "W1/", 3) == 0)
@@ -177,7 +181,7 @@ u32 recording_calls(const struct recording *r, const bool *seen, struct call *ca
 	char callee[128], caller[128];
 	u32 depth = 0, nr = 0;
 
-	for (const char *line = r->trace; line && *line;
+	for (const char *line = r->log; line && *line;
 	     line = strchr(line, '\n'), line += line ? 1 : 0) {
 		const struct frame *top;
 		enum event event;
@@ -281,7 +285,7 @@ struct exception *exception_of(const struct exceptions *all, const struct record
 
 		if (fnmatch(e->kernel, r->kernel, 0) == 0 && fnmatch(e->cpu, cpu, 0) == 0 &&
 		    fnmatch(e->window, r->window, 0) == 0 &&
-		    fnmatch(e->what, r->row ? "counts" : "calls", 0) == 0)
+		    fnmatch(e->what, recorded_names[r->what], 0) == 0)
 			return e;
 	}
 	return NULL;

@@ -10,13 +10,17 @@
 
 #include "core/event.h"
 
-/* One window of one kernel on one CPU: what was counted, or the calls in order. */
+enum recorded { RECORDED_COUNTS, RECORDED_CALLS, RECORDED_PTES, NR_RECORDED };
+extern const char *const recorded_names[NR_RECORDED];	/* "counts", "calls", "ptes" */
+
+/* One window of one kernel on one CPU, one kind of what was recorded. */
 struct recording {
+	enum recorded what;
 	const char *kernel, *arch, *cpu;
 	const char *engine;	/* what the engine calls that kernel */
 	const char *window;	/* "64k/4/half11" */
-	const cJSON *row;	/* what was counted; NULL: calls */
-	const char *trace;	/* lines "callee <-caller"; NULL: counts */
+	const cJSON *row;	/* counts */
+	const char *log;	/* calls: "callee <-caller" a line; PTEs: a return of a walk */
 	bool reproduced;	/* set by whoever compares */
 };
 
@@ -28,7 +32,7 @@ struct recordings {
 struct recordings recordings_read(void);
 /* "7.3.4 amd64 max 64k/4/half counts" */
 const char *recording_name(const struct recording *r, char buf[128]);
-/* Is word its kernel, arch, cpu, window, "calls" or "counts"? Globs and "W1/..." work too. */
+/* Is word its kernel, arch, cpu, window or kind? Globs and "W1/..." work too. */
 bool recording_fits(const struct recording *r, const char *word);
 
 /* The mirrored function of that name without the compiler's suffix, or NR_EVENTS. */

@@ -43,6 +43,28 @@ static const struct refused cases[] = {
 	  PAGEOUT,
 	  "w:2:1: /world/maps/1: expected \"exclusive\": false in each map of page 0, which is "
 	  "mapped more than once" },
+	{ "an entry where a page is mapped",
+	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}], \"vmas\": ["
+	  "{\"mm\": \"a\", \"start\": \"0x10000\", \"end\": \"0x20000\"}], \"entries\": [\n"
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"kind\": \"uffd_wp\"}]",
+	  PAGEOUT,
+	  "w:2:1: /world/entries/0: expected a free address: something is at 0x10000 of \"a\" "
+	  "already" },
+	{ "an exclusive swap entry of a slot that others count",
+	  "\"slots\": [{\"device\": \"zram0\", \"slots\": \"9\"}], \"entries\": [\n"
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"kind\": \"swap\", \"device\": \"zram0\","
+	  " \"slot\": 9, \"exclusive\": true}]",
+	  PAGEOUT,
+	  "w:2:1: /world/entries/0: expected no \"exclusive\", as somebody else has slot 9 too" },
+	{ "a swap entry of a page that is exclusive where it is mapped",
+	  "\"folios\": [{\"id\": \"A\", \"swap\": {\"device\": \"zram0\", \"slot\": 5}}],"
+	  "\"maps\": [{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}], \"entries\": [\n"
+	  "{\"mm\": \"b\", \"va\": \"0x10000\", \"kind\": \"swap\", \"device\": \"zram0\","
+	  " \"slot\": 5}]",
+	  PAGEOUT,
+	  "w:2:1: /world/entries/0: expected \"exclusive\": false where page 0 of the folio in "
+	  "slot 5 is mapped, as a swap entry shares it" },
 	{ "a TLB that has not run it",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}], \"tlbs\": [\n"

@@ -55,7 +55,7 @@ __mirrored void contpte_convert(struct machine *m, u32 pte, pte_t val)
 		if (arm64_pte_young(old))
 			val = arm64_pte_mkyoung(val);
 	}
-	if (!cpu_has(m, FEATURE_bbml3))
+	if (!cpu_has(m, FEATURE_bbml3) || m->kernel->contpte == CONTPTE_FULL_READ)
 		__flush_tlb_range(m, pte_mm(m, pte), va, va + CONT_PTE_SIZE, PAGE_SIZE,
 				  TLBF_NOWALKCACHE, page);
 	for (u32 i = 0; i < CONT_PTES; i++)

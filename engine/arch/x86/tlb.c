@@ -73,6 +73,10 @@ static bool runs_flushed_mm(struct machine *m, u32 cpu, const struct flush_tlb_i
 {
 	u32 loaded = m->cpu[cpu].mm;
 
+	if (info->mm != NONE && info->mm != loaded && m->kernel->mm_cpumask == CPUMASK_EXACT) {
+		step(m, EV_tlb_nothing_to_do, NONE, cpu);
+		return false;
+	}
 	if (info->mm != NONE && info->mm != loaded) {
 		put64(m, &m->mm[info->mm].cpumask, m->mm[info->mm].cpumask & ~bit(cpu));
 		step(m, EV_tlb_wrong_mm, NONE, cpu);
@@ -230,7 +234,8 @@ __mirrored void arch_tlbbatch_flush(struct machine *m)
 	u64 cpumask = m->task->ubc_cpumask;
 
 	enter(m, EV_arch_tlbbatch_flush, NONE, 0);
-	if (cpu_has(m, FEATURE_invlpgb) && m->task->ubc_unmapped_pages) {
+	if (m->kernel->broadcast_flush == BROADCAST_IF_ABLE && cpu_has(m, FEATURE_invlpgb) &&
+	    m->task->ubc_unmapped_pages) {
 		invlpgb_flush_all_nonglobals(m);
 	} else if (cpumask & ~bit(m->s->cpu)) {
 		native_flush_tlb_multi(m, cpumask, &info);
