@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,24 +39,37 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 		text->len += (size_t)len < room ? (size_t)len : room - 1;
 }
 
+/* The page-table entry, a PTE or a PMD, that a word of the state is half of; or NULL. */
+static const u64 *entry_of_word(const struct mm_state *s, u32 word)
+{
+	const u32 words = sizeof(struct table) / sizeof(u32);
+	const u32 pmd = offsetof(struct table, pmd) / sizeof(u32);
+	u32 pte = (word - s->at[ARRAY_PTE]) / 2, of_table = word - s->at[ARRAY_TABLE];
+
+	if (word >= s->at[ARRAY_PTE] && pte < s->nr[ARRAY_PTE])
+		return state_pte(s, pte);
+	if (word >= s->at[ARRAY_TABLE] && of_table / words < s->nr[ARRAY_TABLE] &&
+	    of_table % words - pmd < 2)
+		return &state_table(s, of_table / words)->pmd;
+	return NULL;
+}
+
 static void find_changed_ptes(struct telling *at)
 {
-	const u64 *pte = state_pte(at->s, 0);
-	u32 first = at->s->at[ARRAY_PTE];
-	u32 shown = NONE;
+	const u64 *shown = NULL;
 	u32 nr;
 	const struct delta *delta = trace_deltas(at->c->trace, at->c->pos - 1, &nr);
 
 	for (u32 i = 0; i < nr && at->ptes < 2; i++) {
-		u32 changed = (delta[i].word - first) / 2;
+		const u64 *changed = entry_of_word(at->s, delta[i].word);
 
-		if (changed >= at->s->nr[ARRAY_PTE] || changed == shown)
+		if (!changed || changed == shown)
 			continue;
 		if (at->ptes++)
 			continue;
 		shown = changed;
-		at->new = pte[changed];
-		cursor_changed64(at->c, pte + changed, &at->old);
+		at->new = *changed;
+		cursor_changed64(at->c, changed, &at->old);
 	}
 }
 

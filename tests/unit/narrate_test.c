@@ -104,6 +104,9 @@ static void one_changed_entry_is_shown(void **state)
 	put(&toy->m, &toy->m.page[0].mapcount, 7);
 	put64(&toy->m, &pte[0], 1ull << 32);
 	assert_narrated(toy, 0, 1, "written", "Written: 0x0000000000000001 -> 0x0000000100000000.");
+	put64(&toy->m, &toy->m.table[0].pmd, 0x00e8000012400f41);
+	put(&toy->m, &toy->m.table[0].populated, 7);
+	assert_narrated(toy, 0, 1, "written", "Written: 0 -> 0x00e8000012400f41.");
 }
 
 static void a_question_stays_one(void **state)
