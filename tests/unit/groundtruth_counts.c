@@ -155,6 +155,8 @@ static u64 engine_metric(const struct tally *tally, const struct metric *m)
 {
 	u64 entered = 0;
 
+	if (m->counter == COUNT_pte_xchg)
+		return tally->count[COUNT_pte_xchg] + tally->count[COUNT_pte_cmpxchg];
 	if (m->counter != NR_COUNTERS)
 		return tally->count[m->counter];
 	for (u32 i = 0; i < NR_OF(m->function) && m->function[i]; i++)
