@@ -131,8 +131,20 @@ static void op_pin(struct machine *m, const struct scn_op *op)
 	change_refs(m, op->folio, 1, pin_refs(m, op), EV_folio_pinned);
 }
 
+/* A pin that is dropped in the middle of an unmap forbids nothing any more. */
+static void forget_pin(struct machine *m, u32 folio)
+{
+	for (u32 i = 0; i < m->s->nr[ARRAY_TASK]; i++) {
+		const struct task *task = state_task(m->s, i);
+
+		if (task->run.nr && task->folio == folio && task->run.pins)
+			put(m, &task->run.pins, task->run.pins - 1);
+	}
+}
+
 static void op_unpin(struct machine *m, const struct scn_op *op)
 {
+	forget_pin(m, op->folio);
 	change_refs(m, op->folio, -1, -pin_refs(m, op), EV_folio_unpinned);
 }
 

@@ -9,7 +9,7 @@
 #include "scenario/run.h"
 
 #define FILE_NAME "case.json"
-#define MAX_REPAIRS 24
+#define MAX_REPAIRS 40
 #define MAX_WORDS CHECK_EACH_STEP_WORDS
 
 struct scenario *case_load(const cJSON *json, struct error *err)
@@ -41,11 +41,11 @@ static cJSON *step_into(const cJSON *node, const char **pointer)
 	return child;
 }
 
-/* Take away the innermost element of an array that a message is about, else the member. */
+/* Take away what a message is about: a member, or an element of an array. */
 static bool repair(cJSON *json, const char *message)
 {
 	const char *pointer = strstr(message, ": /");
-	cJSON *node = json, *parent = json, *list = NULL, *element = NULL;
+	cJSON *node = json, *parent = NULL;
 
 	if (!pointer)
 		return false;
@@ -55,16 +55,12 @@ static bool repair(cJSON *json, const char *message)
 
 		if (!child)
 			break;
-		if (cJSON_IsArray(node)) {
-			list = node;
-			element = child;
-		}
 		parent = node;
 		node = child;
 	}
-	if (node == json)
+	if (!parent)
 		return false;
-	cJSON_Delete(cJSON_DetachItemViaPointer(list ? list : parent, list ? element : node));
+	cJSON_Delete(cJSON_DetachItemViaPointer(parent, node));
 	return true;
 }
 

@@ -22,12 +22,14 @@
 #define MAX_MMS 2
 #define MAX_FOLIOS 3
 #define MAX_VMAS 3
+#define HUGE_ORDER 9
 
 struct folio_plan {
 	char id[4];
 	u32 order, count;
 	u32 page;		/* its place in the region */
 	u32 device, slot;	/* in the swap cache; slot 0: not */
+	bool lazyfree;
 	bool swapped_out;	/* others have its slots in their page tables: not exclusive */
 };
 
@@ -44,6 +46,7 @@ struct gen {
 	u32 slots[2];			/* of each device */
 	bool async[2];
 	u32 ran_on[MAX_MMS];
+	u32 first;			/* entry of the page table at BASE: there it begins */
 	u64 base;
 	u32 pages;			/* of the region */
 	struct folio_plan folio[MAX_FOLIOS];
@@ -218,7 +221,7 @@ static void add_unknown(struct gen *g, cJSON *object, const struct shape *shape,
 		const struct field *f = &shape->fields[i];
 		cJSON *value;
 
-		if (is_known(known, f->key) || !(f->required || chance(g->d, 4)))
+		if (is_known(known, f->key) || !(f->required || chance(g->d, 8)))
 			continue;
 		value = any_value(g, f);
 		if (value)
@@ -366,12 +369,12 @@ static void make_folio(struct gen *g, u32 i, cJSON *folio)
 	u32 nr;
 
 	snprintf(f->id, sizeof(f->id), "%c", 'A' + (int)i);
-	f->order = PICK(g, 4, 0, 2, 4, 1, 3, 5, 4);
+	f->order = chance(g->d, 128) ? HUGE_ORDER : PICK(g, 4, 0, 2, 4, 1, 3, 5, 4);
 	f->count = 1 + (f->order < 3 && chance(g->d, 6));
 	nr = f->count << f->order;
-	/* aligned in the region unless it is to be misaligned */
-	f->page = (g->pages + (1u << f->order) - 1) >> f->order << f->order;
-	if (chance(g->d, 4))
+	/* at an aligned address unless it is to be misaligned */
+	f->page = ((g->first + g->pages + (1u << f->order) - 1) >> f->order << f->order) - g->first;
+	if (f->order < HUGE_ORDER && chance(g->d, 4))
 		f->page += roll(g->d, 17);
 	g->pages = f->page + nr;
 
@@ -381,7 +384,8 @@ static void make_folio(struct gen *g, u32 i, cJSON *folio)
 	if (chance(g->d, 3))
 		cJSON_AddStringToObject(folio, "fill", "data");
 	f->device = roll(g->d, g->nr_devices);
-	f->slot = chance(g->d, 3) ? 64 * (i + 1) : 0;
+	f->slot = f->order < HUGE_ORDER && chance(g->d, 3) ? 64 * (i + 1) : 0;
+	f->lazyfree = !f->slot && chance(g->d, 8);
 	f->swapped_out = f->slot && chance(g->d, 2);
 	add_folio_flags(g, folio, f->slot, g->async[f->device]);
 	add_flag(folio, "isolated", chance(g->d, 3), false);
@@ -393,19 +397,20 @@ static void make_folio(struct gen *g, u32 i, cJSON *folio)
 		cJSON_AddStringToObject(swap, "device", device_names[f->device]);
 		cJSON_AddNumberToObject(swap, "slot", f->slot);
 	}
+	add_flag(folio, "lazyfree", f->lazyfree, false);
 	add_unknown_in_list(g, folio, "folios",
-			    "id count order pfn fill flags isolated pins refs swap ");
+			    "id count order pfn fill flags isolated pins refs swap lazyfree ");
 }
 
 /* The region may begin anywhere in a page table, so that it may end in the next. */
 static void make_folios(struct gen *g)
 {
 	cJSON *folios = cJSON_AddArrayToObject(g->world, "folios");
-	u32 first = PICK(g, 16, 0, 496, 512);
 
-	if (first == 512)
-		first -= 1 + roll(g->d, 64);
-	g->base = BASE + first * PAGE_SIZE;
+	g->first = PICK(g, 16, 0, 496, 512);
+	if (g->first == 512)
+		g->first -= 1 + roll(g->d, 64);
+	g->base = BASE + g->first * PAGE_SIZE;
 	g->nr_folios = PICK(g, 1, 1, 2, 3);
 	for (u32 i = 0; i < g->nr_folios; i++)
 		make_folio(g, i, add_element(folios));
@@ -452,7 +457,7 @@ static void make_vmas(struct gen *g)
 /* What the entries of a run say, and who has them. */
 struct run_plan {
 	u32 mms;		/* a bit each */
-	bool write, young, dirty, soft_dirty, uffd, exclusive, fold;
+	bool write, young, dirty, soft_dirty, uffd, exclusive, fold, pmd, device_exclusive;
 };
 
 static struct run_plan plan_run(struct gen *g, bool shared)
@@ -468,6 +473,8 @@ static struct run_plan plan_run(struct gen *g, bool shared)
 	r.soft_dirty = !chance(g->d, 5);
 	r.uffd = chance(g->d, 8);
 	r.fold = !chance(g->d, 6);
+	r.pmd = !chance(g->d, 4);
+	r.device_exclusive = chance(g->d, 16) && r.exclusive;
 	return r;
 }
 
@@ -493,9 +500,12 @@ static void add_map(struct gen *g, const struct run_plan *r, const struct folio_
 		add_flag(map, "uffd", r->uffd, false);
 		add_flag(map, "exclusive", r->exclusive, true);
 		add_flag(map, "fold", r->fold, true);
+		add_flag(map, "pmd", r->pmd && !first && last == 511, false);
+		add_flag(map, "device_exclusive", r->device_exclusive, false);
 		add_unknown_in_list(
 			g, map, "maps",
-			"mm va folio pages write young dirty soft_dirty uffd exclusive fold ");
+			"mm va folio pages write young dirty soft_dirty uffd exclusive fold pmd "
+			"device_exclusive ");
 	}
 }
 
@@ -515,9 +525,40 @@ static void map_run(struct gen *g, const struct folio_plan *f, u32 first, u32 la
 	}
 }
 
+/* Pages that no mm maps: something else may stand there. */
+static void add_entry(struct gen *g, const struct folio_plan *f, u32 first, u32 nr)
+{
+	static const char *const kinds[] = { "swap", "migration", "hwpoison", "uffd_wp" };
+	u32 kind = PICK(g, 0, 0, 1, 2, 3), device = f->slot ? f->device : roll(g->d, g->nr_devices);
+	cJSON *entry = add_element(cJSON_GetObjectItem(g->world, "entries"));
+
+	cJSON_AddStringToObject(entry, "mm", mm_names[roll(g->d, g->nr_mms)]);
+	add_hex(entry, "va", g->base + (f->page + first) * PAGE_SIZE);
+	add_count(entry, "pages", nr, 1);
+	cJSON_AddStringToObject(entry, "kind", kinds[kind]);
+	if (kind == 0) {
+		cJSON_AddStringToObject(entry, "device", device_names[device]);
+		cJSON_AddNumberToObject(entry, "slot",
+					f->slot ? f->slot + first : 320 + roll(g->d, 128));
+		add_flag(entry, "exclusive", !f->swapped_out && chance(g->d, 2), false);
+	} else if (kind == 1) {
+		cJSON_AddStringToObject(entry, "folio", f->id);
+		add_count(entry, "page", first, 0);
+	} else if (kind == 2) {
+		add_hex(entry, "pfn", 0x20000 + first);
+	}
+	if (kind != 3) {
+		add_flag(entry, "soft_dirty", chance(g->d, 2), false);
+		add_flag(entry, "uffd", chance(g->d, 4), false);
+	}
+	add_unknown_in_list(g, entry, "entries", "mm va pages kind device slot folio page pfn "
+						 "exclusive soft_dirty uffd ");
+}
+
 static void make_maps(struct gen *g)
 {
 	cJSON_AddArrayToObject(g->world, "maps");
+	cJSON_AddArrayToObject(g->world, "entries");
 	for (u32 i = 0; i < g->nr_folios; i++) {
 		const struct folio_plan *f = &g->folio[i];
 		u32 nr = f->count << f->order;
@@ -525,8 +566,10 @@ static void make_maps(struct gen *g)
 
 		for (u32 page = 0, len; page < nr; page += len) {
 			len = uniform ? nr : 1 + roll(g->d, nr - page);
-			if (!chance(g->d, 12))
+			if (!chance(g->d, 8))
 				map_run(g, f, page, page + len - 1);
+			else if (f->count == 1 && chance(g->d, 2))
+				add_entry(g, f, page, len);
 		}
 	}
 }
@@ -607,7 +650,7 @@ static void make_world(struct gen *g, cJSON *json)
 	make_maps(g);
 	make_slots(g);
 	make_tlbs(g);
-	add_unknown(g, g->world, &world_shape, "mms vmas folios maps slots tlbs ");
+	add_unknown(g, g->world, &world_shape, "mms vmas folios maps entries slots tlbs ");
 }
 
 /* --- script ---------------------------------------------------------------- */
