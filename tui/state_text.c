@@ -71,7 +71,7 @@ static void print_step(const struct moment *at)
 /* "33 = 16 maps + 16 swap cache + 1 isolated" */
 static void print_references(const struct folio *folio)
 {
-	u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
+	u32 cache = folio_cache_refs(folio);
 	u32 pins = folio->pincount * folio_pin_refs(folio);
 	u32 known = folio->mapcount + cache + folio_isolated(folio) + folio->held + folio->gup;
 	const struct {
@@ -79,7 +79,7 @@ static void print_references(const struct folio *folio)
 		const char *of;
 	} parts[] = {
 		{ folio->mapcount, folio->mapcount == 1 ? "map" : "maps" },
-		{ cache, "swap cache" },
+		{ cache, folio_flag(folio, PG_pagecache) ? "page cache" : "swap cache" },
 		{ folio_isolated(folio), "isolated" },
 		{ folio->held, "held by code at work" },
 		{ pins, pins == 1 ? "pin" : "pins" },
@@ -178,9 +178,12 @@ static void print_mm(const struct moment *at, u32 i)
 {
 	const struct mm *mm = state_mm(at->c.live, i);
 
-	printf("%c mm %-6s anonpages %" PRIu32 ", swapents %" PRIu32 ", flushes pending %" PRIu32
-	       ", flushed %" PRIu32 "\n", mark(at, mm, sizeof(*mm)), at->names.mm(at->names.ctx, i),
-	       mm->anonpages, mm->swapents, mm->tlb_pending, mm->tlb_flushed);
+	printf("%c mm %-6s anonpages %" PRIu32 ", ", mark(at, mm, sizeof(*mm)),
+	       at->names.mm(at->names.ctx, i), mm->anonpages);
+	if (mm->shmempages)
+		printf("shmempages %" PRIu32 ", ", mm->shmempages);
+	printf("swapents %" PRIu32 ", flushes pending %" PRIu32 ", flushed %" PRIu32 "\n",
+	       mm->swapents, mm->tlb_pending, mm->tlb_flushed);
 }
 
 /* Does an entry continue the run that began nr entries before it? */

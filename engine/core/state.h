@@ -42,7 +42,7 @@ enum folio_flag {
  *	refcount = mapcount + (swapcache ? nr_pages : 0) + (isolated ? 1 : 0) + held + gup
  */
 struct folio {
-	u64 index;		/* pgoff of its first page in its anon_vma */
+	u64 index;		/* pgoff of its first page in its anon_vma or file */
 	u32 pfn;		/* of the head; naturally aligned to nr_pages */
 	u32 order;
 	u32 flags;		/* bit i: enum folio_flag i */
@@ -79,17 +79,21 @@ struct mm {
 	u32 tlb_flushed;	/* tlb_flush_batched, the flushed generation */
 	u32 on_mmlist;
 	u32 asid;
-	u32 pad;
+	u32 shmempages;		/* MM_SHMEMPAGES */
 };
 
 /* VM_DROPPABLE: what is in it may be dropped at any time, even if it was written to. */
-enum vma_flag { VM_WRITE = 1, VM_LOCKED = 2, VM_EXEC = 4, VM_DROPPABLE = 8 };
+enum vma_flag {
+	VM_WRITE = 1, VM_LOCKED = 2, VM_EXEC = 4, VM_DROPPABLE = 8,
+	VM_SHMEM = 16,		/* shared memory of a file without a disk: !vma_is_anonymous() */
+	VM_UFFD_WP = 32,	/* userfaultfd hears of first writes */
+};
 
 struct vma {
 	u64 start, end;
-	u64 pgoff;		/* of start, in its anon_vma */
+	u64 pgoff;		/* of start, in its anon_vma or file */
 	u32 mm;
-	u32 anon_vma;
+	u32 anon_vma;		/* VM_SHMEM: its file */
 	u32 flags;		/* enum vma_flag */
 	u32 table;		/* page table of start; the following ranges follow in table[] */
 };
@@ -309,6 +313,14 @@ static inline u32 folio_nr_pages(const struct folio *folio)
 static inline u32 folio_pin_refs(const struct folio *folio)
 {
 	return folio->order ? 1 : 1024;
+}
+
+/* References that the swap cache or the page cache holds. */
+static inline u32 folio_cache_refs(const struct folio *folio)
+{
+	return folio_flag(folio, PG_swapcache) || folio_flag(folio, PG_pagecache) ?
+		       folio_nr_pages(folio) :
+		       0;
 }
 
 /* On one of reclaim's own lists, or taken off one and not yet put back. */

@@ -49,13 +49,13 @@ static u32 swap_pte_slot(const struct machine *m, pte_t pte)
  * kinds of each mm.
  */
 struct tally {
-	u32 *folio, *page, *huge, *split, *slot, *anon, *swap;
+	u32 *folio, *page, *huge, *split, *slot, *anon, *shmem, *swap;
 };
 
 size_t check_scratch_words(const struct mm_state *s)
 {
 	return 3 * (size_t)s->nr[ARRAY_FOLIO] + s->nr[ARRAY_PAGE] + s->nr[ARRAY_SLOT] +
-	       2 * (size_t)s->nr[ARRAY_MM];
+	       3 * (size_t)s->nr[ARRAY_MM];
 }
 
 static void count_pmd(const struct machine *m, const struct table *table, struct tally *t)
@@ -80,6 +80,12 @@ static bool maps_page(const struct machine *m, pte_t pte, u64 *pfn)
 	return true;
 }
 
+/* The page of a file; the zero page is of none. */
+static bool is_shmem(const struct machine *m, u32 page)
+{
+	return page != NONE && folio_flag(m->folio + page_folio(m->s, page), PG_pagecache);
+}
+
 /* Under a PMD that is being split the pages are counted already. */
 static void count_pte(const struct machine *m, const struct table *table, pte_t pte,
 		      struct tally *t)
@@ -90,7 +96,10 @@ static void count_pte(const struct machine *m, const struct table *table, pte_t 
 
 	if (maps_page(m, pte, &pfn)) {
 		to = pfn_page(m->s, pfn);
-		t->anon[table->mm] += !table->pmd && !is_zero_pfn(pfn);
+		if (is_shmem(m, to))
+			t->shmem[table->mm]++;
+		else
+			t->anon[table->mm] += !table->pmd && !is_zero_pfn(pfn);
 		if (to != NONE) {
 			t->page[to]++;
 			t->folio[page_folio(m->s, to)]++;
@@ -114,7 +123,8 @@ static void count_entries(const struct machine *m, u32 *scratch, struct tally *t
 	t->split = t->huge + nr_of(m, ARRAY_FOLIO);
 	t->slot = t->split + nr_of(m, ARRAY_FOLIO);
 	t->anon = t->slot + nr_of(m, ARRAY_SLOT);
-	t->swap = t->anon + nr_of(m, ARRAY_MM);
+	t->shmem = t->anon + nr_of(m, ARRAY_MM);
+	t->swap = t->shmem + nr_of(m, ARRAY_MM);
 	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++)
 		if (m->table[i].pmd)
 			count_pmd(m, &m->table[i], t);
@@ -162,8 +172,8 @@ static bool check_mappings(const struct machine *m, const struct tally *t, u32 i
 			   struct violation *v)
 {
 	const struct folio *folio = m->folio + i;
-	u32 cache = folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
-	u32 held = folio->mapcount + cache + folio_isolated(folio) + folio->held + folio->gup;
+	u32 held = folio->mapcount + folio_cache_refs(folio) + folio_isolated(folio) +
+		   folio->held + folio->gup;
 	u32 present = t->folio[i] + t->huge[i];
 
 	rest &= !t->split[i];
@@ -361,6 +371,8 @@ static bool check_mms(const struct machine *m, const struct tally *t, bool rest,
 	for (u32 i = 0; rest && i < nr_of(m, ARRAY_MM); i++) {
 		if (m->mm[i].anonpages != t->anon[i])
 			FAIL(v, V6, ON_MM, i, m->mm[i].anonpages, t->anon[i]);
+		if (m->mm[i].shmempages != t->shmem[i])
+			FAIL(v, V6, ON_MM, i, m->mm[i].shmempages, t->shmem[i]);
 		if (m->mm[i].swapents != t->swap[i])
 			FAIL(v, V6, ON_MM, i, m->mm[i].swapents, t->swap[i]);
 	}
@@ -439,9 +451,11 @@ static bool check_run_entry(const struct machine *m, const struct run_before *ru
 			FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
 		return true;
 	}
-	if (i < run->done && uffd && !run->lazyfree && (ops->none(pte) || !ops->swp_uffd(pte)))
+	if (i < run->done && uffd && !run->lazyfree && !pte_is_marker(ops, pte, MARKER_UFFD_WP) &&
+	    (ops->none(pte) || !ops->swp_uffd(pte)))
 		FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
-	if (i < run->done && soft_dirty && !ops->none(pte) && !ops->swp_soft_dirty(pte))
+	if (i < run->done && soft_dirty && !ops->none(pte) && !ops->swp_soft_dirty(pte) &&
+	    !pte_is_marker(ops, pte, MARKER_UFFD_WP))
 		FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
 	if (run->pins && !ops->none(pte) && ops->swp_exclusive(pte))
 		FAIL(v, V10, ON_PTE, run->pte + i, pte, 0);

@@ -75,7 +75,7 @@ static inline void folio_ref_sub(struct machine *m, const struct folio *folio, u
 /* mm/huge_memory.c:folio_cache_ref_count, anonymous folios */
 static inline u32 folio_cache_ref_count(const struct folio *folio)
 {
-	return folio_flag(folio, PG_swapcache) ? folio_nr_pages(folio) : 0;
+	return folio_cache_refs(folio);
 }
 
 /* include/linux/mm.h:folio_expected_ref_count: what its mappings and the swap cache hold */
@@ -168,6 +168,10 @@ __mirrored void rmap_walk_locked(struct machine *m, const struct folio *folio,
 				 const struct rmap_walk_control *rwc);
 __mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
 			       const struct rmap_walk_control *rwc, bool locked);
+__mirrored void rmap_walk_file(struct machine *m, const struct folio *folio,
+			       const struct rmap_walk_control *rwc);
+__mirrored void __rmap_walk_file(struct machine *m, const struct folio *folio,
+				 const struct rmap_walk_control *rwc);
 __mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *folio);
 /* arg: enum ttu_flags */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,

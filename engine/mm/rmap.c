@@ -93,6 +93,11 @@ __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm)
 	step(m, EV_tlb_flush_caught_up, NONE, mm);
 }
 
+static bool is_anon_swapbacked(const struct folio *folio)
+{
+	return folio_flag(folio, PG_anon) && folio_flag(folio, PG_swapbacked);
+}
+
 /* mm/rmap.c:folio_unmap_pte_batch */
 __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *folio,
 				     const struct page_vma_mapped_walk *pvmw, pte_t pteval)
@@ -106,8 +111,9 @@ __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *foli
 	enter(m, EV_folio_unmap_pte_batch, first, 0);
 	if (!folio_test_large(folio))
 		return 1;
-	if (m->kernel->anon_batch == ANON_SINGLE && folio_flag(folio, PG_anon) &&
-	    folio_flag(folio, PG_swapbacked))
+	if (m->kernel->anon_batch == ANON_SINGLE && is_anon_swapbacked(folio))
+		return 1;
+	if (m->kernel->unmap == UNMAP_RUN && !folio_flag(folio, PG_anon))
 		return 1;
 	if (end > pvmw->vma->end)
 		end = pvmw->vma->end;
@@ -160,7 +166,8 @@ __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *fo
 	put(m, &folio->mapcount, folio->mapcount - nr);
 	put(m, &folio->nr_pages_mapped, folio->nr_pages_mapped - unmapped);
 	step(m, EV_mapcount_removed, page, nr);
-	if (folio_test_large(folio) && unmapped && folio->nr_pages_mapped &&
+	if (folio_flag(folio, PG_anon) && folio_test_large(folio) && unmapped &&
+	    folio->nr_pages_mapped &&
 	    folio->nr_pages_mapped < ENTIRELY_MAPPED && !folio_flag(folio, PG_partially_mapped))
 		deferred_split_folio(m, folio, true);
 }
@@ -304,10 +311,16 @@ __mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio, con
 	return ttu_anon_swapbacked_folio(m, folio, vma->mm, page, pte, pteval, nr);
 }
 
-/* Up to 6.16 all of it stands in try_to_unmap_one(). */
+/* A page of a file needs no note of where it is. Up to 6.16 all of it stands in the caller. */
 static bool convert_ptes(struct machine *m, const struct folio *folio, const struct vma *vma,
 			 u32 page, u32 pte, pte_t pteval, u32 nr)
 {
+	if (!folio_flag(folio, PG_anon)) {
+		put(m, &m->mm[vma->mm].shmempages, m->mm[vma->mm].shmempages - nr);
+		count(m, COUNT_mm_counter_op, 1);
+		step(m, EV_mm_shmem_lowered, page, nr);
+		return true;
+	}
 	if (m->kernel->unmap == UNMAP_TTU)
 		return ttu_anon_folio(m, folio, vma, page, pte, pteval, nr);
 	if (!flags_agree(folio))
@@ -329,12 +342,12 @@ static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32
  * A run may mix exclusive and shared pages: each sub-batch that agrees is converted and
  * finished on its own, so that a later one may fail. Returns how many PTEs are done. In
  * 7.3 the run is one PTE, and this is what follows ttu_anon_folio() there. A lazyfree
- * folio's run goes in one piece.
+ * folio's run goes in one piece, and a file's.
  */
 static u32 unmap_sub_batches(struct machine *m, const struct folio *folio, const struct vma *vma,
 			     u32 page, pte_t pteval, u32 nr)
 {
-	bool swapbacked = folio_flag(folio, PG_swapbacked);
+	bool swapbacked = is_anon_swapbacked(folio);
 	u32 pte = m->task->walk_pte, done = 0, len = nr;
 
 	for (; done < nr; done += len) {
@@ -423,19 +436,34 @@ static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const
 	return pteval;
 }
 
-/* mm/memory.c:cond_install_uffd_wp_ptes: anonymous memory needs no marker, but one look */
-static void cond_install_uffd_wp_ptes(struct machine *m)
+/*
+ * mm/memory.c:cond_install_uffd_wp_ptes: one look at the first PTE, which must be empty.
+ * Where userfaultfd watches a file, each PTE that had the mark becomes a marker; anonymous
+ * memory takes it along in the swap entry.
+ */
+static void cond_install_uffd_wp_ptes(struct machine *m, const struct vma *vma, pte_t pteval,
+				      u32 nr)
 {
+	const u32 watched = VM_SHMEM | VM_UFFD_WP;
+	pte_t marker = make_pte_marker(m->arch->pte, MARKER_UFFD_WP);
+
 	m->arch->ptep_get(m, m->task->walk_pte);
-	step(m, EV_uffd_wp_checked, m->task->page, 0);
+	if ((vma->flags & watched) != watched || !pte_or_swp_uffd(m->arch->pte, pteval)) {
+		step(m, EV_uffd_wp_checked, m->task->page, 0);
+		return;
+	}
+	if (bug(m, BUG_marker_on_first_only))
+		nr = 1;
+	for (u32 i = 0; i < nr; i++)
+		m->arch->set_ptes(m, m->task->walk_pte + i, marker, 1);
 }
 
 /* include/linux/mm.h:update_hiwater_rss */
 void update_hiwater_rss(struct machine *m, u32 mm)
 {
 	count(m, COUNT_hiwater_update, 1);
-	if (m->mm[mm].hiwater_rss < m->mm[mm].anonpages)
-		put(m, &m->mm[mm].hiwater_rss, m->mm[mm].anonpages);
+	if (m->mm[mm].hiwater_rss < m->mm[mm].anonpages + m->mm[mm].shmempages)
+		put(m, &m->mm[mm].hiwater_rss, m->mm[mm].anonpages + m->mm[mm].shmempages);
 	step(m, EV_hiwater_updated, NONE, mm);
 }
 
@@ -527,7 +555,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 		step(m, EV_unmap_batch, page, nr_pages);
 
 		pteval = clear_and_flush(m, folio, vma, pteval, flags, nr_pages);
-		cond_install_uffd_wp_ptes(m);
+		cond_install_uffd_wp_ptes(m, vma, pteval, nr_pages);
 		update_hiwater_rss(m, vma->mm);
 		done = unmap_sub_batches(m, folio, vma, page, pteval, nr_pages);
 		if (done < nr_pages) {
@@ -541,7 +569,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 			page_vma_mapped_walk_done(m);
 			break;
 		}
-		if (nr_pages > 1 && folio_flag(folio, PG_swapbacked) &&
+		if (nr_pages > 1 && is_anon_swapbacked(folio) &&
 		    !bug(m, BUG_walk_not_skipped))
 			walk_skip(m, nr_pages);
 		put(m, &task->nr_pages, 1);
@@ -555,13 +583,10 @@ __mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *
 	enter(m, EV_folio_lock_anon_vma_read, folio->page, 0);
 }
 
-/* mm/rmap.c:rmap_walk_anon */
-__mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
-			       const struct rmap_walk_control *rwc, bool locked)
+/* Those that share the folio's anon_vma or file, and cover it. */
+static void walk_vmas(struct machine *m, const struct folio *folio,
+		      const struct rmap_walk_control *rwc)
 {
-	enter(m, EV_rmap_walk_anon, folio->page, 0);
-	if (!locked)
-		folio_lock_anon_vma_read(m, folio);
 	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++) {
 		const struct vma *vma = m->vma + i;
 		u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT);
@@ -575,12 +600,41 @@ __mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
 	}
 }
 
+/* mm/rmap.c:rmap_walk_anon */
+__mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
+			       const struct rmap_walk_control *rwc, bool locked)
+{
+	enter(m, EV_rmap_walk_anon, folio->page, 0);
+	if (!locked)
+		folio_lock_anon_vma_read(m, folio);
+	walk_vmas(m, folio, rwc);
+}
+
+/* mm/rmap.c:__rmap_walk_file */
+__mirrored void __rmap_walk_file(struct machine *m, const struct folio *folio,
+				 const struct rmap_walk_control *rwc)
+{
+	enter(m, EV___rmap_walk_file, folio->page, 0);
+	walk_vmas(m, folio, rwc);
+}
+
+/* mm/rmap.c:rmap_walk_file */
+__mirrored void rmap_walk_file(struct machine *m, const struct folio *folio,
+			       const struct rmap_walk_control *rwc)
+{
+	enter(m, EV_rmap_walk_file, folio->page, 0);
+	__rmap_walk_file(m, folio, rwc);
+}
+
 /* mm/rmap.c:rmap_walk */
 __mirrored void rmap_walk(struct machine *m, const struct folio *folio,
 			  const struct rmap_walk_control *rwc)
 {
 	enter(m, EV_rmap_walk, folio->page, 0);
-	rmap_walk_anon(m, folio, rwc, false);
+	if (folio_flag(folio, PG_anon))
+		rmap_walk_anon(m, folio, rwc, false);
+	else
+		rmap_walk_file(m, folio, rwc);
 }
 
 /* mm/rmap.c:rmap_walk_locked */

@@ -106,6 +106,7 @@ static bool slot_of(struct expr_call *c, s64 *value)
 
 /* --- mms ------------------------------------------------------------------- */
 
+static s64 shmempages(const struct mm *mm) { return mm->shmempages; }
 static s64 anonpages(const struct mm *mm) { return mm->anonpages; }
 static s64 swapents(const struct mm *mm) { return mm->swapents; }
 static s64 hiwater_rss(const struct mm *mm) { return mm->hiwater_rss; }
@@ -451,6 +452,7 @@ const struct expr_name expr_names[] = {
 	{ "page_mapcount", "Fn", "folio, page", "PTE mappings of one page", .any = page_mapcount },
 
 	{ "anonpages", "M", "mm", "MM_ANONPAGES", .mm = anonpages },
+	{ "shmempages", "M", "mm", "MM_SHMEMPAGES", .mm = shmempages },
 	{ "swapents", "M", "mm", "MM_SWAPENTS", .mm = swapents },
 	{ "hiwater_rss", "M", "mm", "the highest RSS noted", .mm = hiwater_rss },
 	{ "tlb_pending", "M", "mm", "unmaps that wait for a flush, counted up", .mm = tlb_pending },

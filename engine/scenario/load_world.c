@@ -273,6 +273,7 @@ static const struct field vma_fields[] = {
 	{ "write", FIELD_BIT, AT(scn_vma, flags), .bit = VM_WRITE, .fallback = true },
 	{ "locked", FIELD_BIT, AT(scn_vma, flags), .bit = VM_LOCKED },
 	{ "exec", FIELD_BIT, AT(scn_vma, flags), .bit = VM_EXEC },
+	{ "uffd_wp", FIELD_BIT, AT(scn_vma, flags), .bit = VM_UFFD_WP },
 	{ "droppable", FIELD_BIT, AT(scn_vma, flags), .bit = VM_DROPPABLE },
 };
 static const struct shape vma_shape = { SHAPE(scn_vma, vma_fields), .check = check_vma };
@@ -318,11 +319,13 @@ static bool read_flags(struct reader *r, u32 node, void *target)
 			return read_fail(r, child, "expected the name of a folio flag");
 		while (i < NR_FOLIO_FLAGS && strcmp(folio_flag_names[i], word) != 0)
 			i++;
-		if (i == PG_zero_filled || i == PG_isolated || i == PG_swapcache)
+		if (i == PG_zero_filled || i == PG_isolated || i == PG_swapcache ||
+		    i == PG_pagecache)
 			return read_fail(r, child,
 					 "expected the folio's key \"%s\" instead of this flag",
 					 i == PG_zero_filled ? "fill" :
 					 i == PG_isolated    ? "isolated" :
+					 i == PG_pagecache   ? "shmem" :
 							       "swap");
 		if (i < NR_FOLIO_FLAGS && !(SETTABLE_FLAGS >> i & 1))
 			return read_fail(r, child, "expected a flag that the world does not set "
@@ -408,6 +411,10 @@ static bool check_folio(struct reader *r, u32 node, void *target)
 	folio->at = place_of(r, node);
 	if (!check_name(r, node, folio))
 		return false;
+	if (folio->shmem && (folio->lazyfree || folio->device != NONE))
+		return read_fail(r, member_or_self(r->doc, node, "shmem"),
+				 "expected false: shared memory is in no swap cache here, nor "
+				 "lazyfree");
 	if (folio->lazyfree && folio->device != NONE)
 		return read_fail(r, member_or_self(r->doc, node, "swap"),
 				 "expected no slot: a lazyfree folio is in no swap cache");
@@ -435,6 +442,7 @@ static const struct field folio_fields[] = {
 	{ "pfn", FIELD_HEX32, AT(scn_folio, pfn), .min = 1 },
 	{ "fill", FIELD_READ, .read = read_fill, .absent = "{\"fill\": \"zero\"}" },
 	{ "flags", FIELD_READ, .read = read_flags },
+	{ "shmem", FIELD_BOOL, AT(scn_folio, shmem) },
 	{ "isolated", FIELD_BOOL, AT(scn_folio, isolated) },
 	{ "lazyfree", FIELD_BOOL, AT(scn_folio, lazyfree) },
 	{ "pins", FIELD_INT, AT(scn_folio, pins), .max = 0xffff },
@@ -473,16 +481,21 @@ static bool check_map(struct reader *r, u32 node, void *target)
 	if (map->last >= pages)
 		return read_fail(r, place, "expected pages within 0..%u of folio \"%s\"", pages - 1,
 				 folio->id);
-	if (map->write && !map->exclusive)
+	if (map->write && !map->exclusive && !folio->shmem)
 		return read_fail(r, member_or_self(r->doc, node, "write"),
 				 "expected \"write\": false, as a page that is not exclusive is "
 				 "mapped read-only");
 	if (map->pmd && (folio->order != MAX_ORDER || map->last - map->first + 1 != pages ||
-			 map->va % PMD_SIZE || map->device_exclusive))
+			 map->va % PMD_SIZE || map->device_exclusive || folio->shmem))
 		return read_fail(r, member_or_self(r->doc, node, "pmd"),
 				 "expected false: a huge entry maps all of a folio of order %u, at "
 				 "a multiple of 0x%llx",
 				 MAX_ORDER, (unsigned long long)PMD_SIZE);
+	if (map->device_exclusive && folio->shmem)
+		return read_fail(r, member_or_self(r->doc, node, "device_exclusive"),
+				 "expected false: \"%s\" is shared memory", folio->id);
+	if (folio->shmem)
+		map->exclusive = false;
 	if (map->device_exclusive && !map->exclusive)
 		return read_fail(r, member_or_self(r->doc, node, "exclusive"),
 				 "expected no \"exclusive\": false, as a device gets pages to "

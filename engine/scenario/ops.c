@@ -202,7 +202,8 @@ static bool is_ready_to_unmap(const struct machine *m, const struct scn_op *op)
 	const struct folio *folio = m->folio + op->folio;
 
 	return folio_flag(folio, PG_locked) &&
-	       folio_flag(folio, PG_swapcache) == folio_flag(folio, PG_swapbacked);
+	       (folio_flag(folio, PG_pagecache) ||
+		folio_flag(folio, PG_swapcache) == folio_flag(folio, PG_swapbacked));
 }
 
 static bool has_vma(const struct machine *m, const struct scn_op *op)
@@ -211,6 +212,21 @@ static bool has_vma(const struct machine *m, const struct scn_op *op)
 		if (vma_overlaps(m->vma + i, op))
 			return true;
 	return false;
+}
+
+/* Shared memory can be unmapped; what reclaim does with it then is not modelled. */
+static bool is_all_anonymous(const struct machine *m, const struct scn_op *op)
+{
+	(void)op;
+	for (u32 i = 0; i < m->s->nr_placed; i++)
+		if (folio_flag(m->folio + i, PG_pagecache))
+			return false;
+	return true;
+}
+
+static bool has_anonymous_vma(const struct machine *m, const struct scn_op *op)
+{
+	return has_vma(m, op) && is_all_anonymous(m, op);
 }
 
 const struct op_key op_keys[] = {
@@ -223,8 +239,8 @@ const struct op_info op_infos[] = {
 	  .takes = OP_MM | OP_VA | OP_PAGES,
 	  .run = op_madvise_pageout,
 	  .reclaims = true,
-	  .possible = has_vma,
-	  .needs = "no VMA is in the range",
+	  .possible = has_anonymous_vma,
+	  .needs = "no VMA is in the range, or there is shared memory",
 	  .text = "the process asks to reclaim a range: MADV_PAGEOUT" },
 	{ .name = "try_to_unmap",
 	  .takes = OP_FOLIO,
@@ -240,11 +256,15 @@ const struct op_info op_infos[] = {
 	{ .name = "reclaim_folio_list",
 	  .run = op_reclaim_folio_list,
 	  .reclaims = true,
+	  .possible = is_all_anonymous,
+	  .needs = "there may be no shared memory, whose reclaim is not modelled",
 	  .text = "reclaim the folios that the world placed as isolated and unlocked" },
 	{ .name = "reclaim",
 	  .takes = OP_PAGES,
 	  .run = op_reclaim,
 	  .reclaims = true,
+	  .possible = is_all_anonymous,
+	  .needs = "there may be no shared memory, whose reclaim is not modelled",
 	  .text = "memory is short: reclaim looks at so many pages of the LRU lists" },
 	{ .name = "end_writeback",
 	  .takes = OP_FOLIO,

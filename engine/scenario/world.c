@@ -52,6 +52,16 @@ static bool vma_given(const struct scenario *s, u32 mm, u64 start, u64 end)
 	return false;
 }
 
+/* VM_SHMEM where shared memory is mapped. */
+static u32 shmem_flag(const struct scenario *s, u32 mm, u64 start, u64 end)
+{
+	for (u32 i = 0; i < s->nr_maps; i++)
+		if (s->folios[s->maps[i].folio].shmem && s->maps[i].mm == mm &&
+		    s->maps[i].va >= start && s->maps[i].va < end)
+			return VM_SHMEM;
+	return 0;
+}
+
 /* For a map or an entry that is in no VMA of the file; from says which, as in fail_vma(). */
 static void add_vma(struct builder *b, u32 mm, u64 va, u64 pages, u32 from)
 {
@@ -62,7 +72,8 @@ static void add_vma(struct builder *b, u32 mm, u64 va, u64 pages, u32 from)
 						      .end = end,
 						      .mm = mm,
 						      .table = from,
-						      .flags = VM_WRITE,
+						      .flags = VM_WRITE |
+							       shmem_flag(b->s, mm, va, end),
 						      .pgoff = va >> PAGE_SHIFT };
 }
 
@@ -104,7 +115,10 @@ static bool make_vmas(struct builder *b, struct error *err)
 						      .pgoff = s->vmas[i].pgoff,
 						      .mm = s->vmas[i].mm,
 						      .table = i,
-						      .flags = s->vmas[i].flags };
+						      .flags = s->vmas[i].flags |
+							       shmem_flag(s, s->vmas[i].mm,
+									  s->vmas[i].start,
+									  s->vmas[i].end) };
 	for (u32 i = 0; i < s->nr_maps; i++)
 		add_vma(b, s->maps[i].mm, s->maps[i].va, map_pages(s, &s->maps[i]),
 			s->nr_vmas + i);
@@ -123,7 +137,7 @@ static bool make_vmas(struct builder *b, struct error *err)
 					"mapping of the same mm reaches into it",
 					err);
 		if (last && last->mm == b->vmas[i].mm && b->vmas[i].start == last->end &&
-		    !s->nr_vmas)
+		    last->flags == b->vmas[i].flags && !s->nr_vmas)
 			last->end = b->vmas[i].end;
 		else
 			b->vmas[out++] = b->vmas[i];
@@ -278,11 +292,12 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 
 	*folio = no_folio(spec->pfn + k * nr, page);
 	folio->order = spec->order;
-	folio->flags = spec->flags | 1u << PG_anon | (u32)!spec->lazyfree << PG_swapbacked |
-		       1u << PG_uptodate | (u32)spec->zero_filled << PG_zero_filled;
+	folio->flags = spec->flags | (spec->shmem ? 1u << PG_pagecache : 1u << PG_anon) |
+		       (u32)!spec->lazyfree << PG_swapbacked | 1u << PG_uptodate |
+		       (u32)spec->zero_filled << PG_zero_filled;
 	folio->pincount = spec->pins;
 	folio->gup = spec->refs + spec->pins * folio_pin_refs(folio);
-	folio->refcount = folio->gup;
+	folio->refcount = folio->gup + (spec->shmem ? nr : 0);
 	if (spec->isolated) {
 		folio->flags |= 1u << PG_isolated;
 		folio->refcount++;
@@ -414,21 +429,24 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 	struct folio *folio = folio_at(b, i);
 	struct page *page = page_at(b, folio->page + n);
 	u32 at = va_pte(b->state, map->mm, va);
+	const struct vma *vma = state_vma(b->state, va_vma(b->state, map->mm, va));
 	u64 *pte = WRITABLE(u64, b, state_pte, at);
 
 	if (*pte || state_table(b->state, at / PTRS_PER_PTE)->pmd)
 		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
 			       "expected a free address: \"%s\" maps 0x%llx already",
 			       b->s->mms[map->mm].id, (unsigned long long)va);
+	if (vma->flags & VM_SHMEM && !folio_flag(folio, PG_pagecache))
+		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
+			       "expected a VMA without shared memory, as \"%s\" is anonymous",
+			       b->s->folios[map->folio].id);
 	if ((page->mapcount && page->anon_exclusive) ||
 	    (folio->entire_mapcount && page_at(b, folio->page)->anon_exclusive) ||
 	    ((page->mapcount || folio->entire_mapcount) && map->exclusive))
 		return fail_exclusive(b, map, n, err);
 	*pte = map->device_exclusive ?
 		       make_device_pte(b, map, folio->pfn + n) :
-		       make_pte(b->arch->pte,
-				state_vma(b->state, va_vma(b->state, map->mm, va)), map,
-				folio->pfn + n);
+		       make_pte(b->arch->pte, vma, map, folio->pfn + n);
 	WRITABLE(struct table, b, state_table, at / PTRS_PER_PTE)->populated = 1;
 	if (folds(b, map, va, folio->pfn + n, n))
 		*pte = b->arch->pte->mkcont(*pte);
@@ -437,7 +455,10 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 	page->anon_exclusive |= map->exclusive;
 	folio->mapcount++;
 	folio->refcount++;
-	mm_at(b, map->mm)->anonpages++;
+	if (folio_flag(folio, PG_pagecache))
+		mm_at(b, map->mm)->shmempages++;
+	else
+		mm_at(b, map->mm)->anonpages++;
 	return true;
 }
 
@@ -521,7 +542,7 @@ static void place_deferred(struct builder *b)
 	for (u32 i = 0; i < b->state->nr_placed; i++) {
 		struct folio *folio = folio_at(b, i);
 
-		if (folio->order > 1 && folio->nr_pages_mapped &&
+		if (folio_flag(folio, PG_anon) && folio->order > 1 && folio->nr_pages_mapped &&
 		    folio->nr_pages_mapped < folio_nr_pages(folio) &&
 		    !folio_flag(folio, PG_swapcache))
 			folio->flags |= 1u << PG_partially_mapped | 1u << PG_deferred_list;
@@ -631,7 +652,7 @@ static bool fill(struct builder *b, struct error *err)
 		return false;
 	place_deferred(b);
 	for (u32 i = 0; i < b->s->nr_mms; i++)
-		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages;
+		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages + mm_at(b, i)->shmempages;
 	return true;
 }
 

@@ -39,6 +39,7 @@ static const struct word_field mm_fields[] = {
 	FIELD(mm, cpumask, HEX), FIELD(mm, tlb_gen, NUMBER), FIELD(mm, anonpages, NUMBER),
 	FIELD(mm, swapents, NUMBER), FIELD(mm, hiwater_rss, NUMBER), FIELD(mm, tlb_pending, NUMBER),
 	FIELD(mm, tlb_flushed, NUMBER), FIELD(mm, on_mmlist, NUMBER), FIELD(mm, asid, NUMBER),
+	FIELD(mm, shmempages, NUMBER),
 };
 static const struct word_field vma_fields[] = {
 	FIELD(vma, start, HEX), FIELD(vma, end, HEX), FIELD(vma, pgoff, HEX), FIELD(vma, mm, MM),

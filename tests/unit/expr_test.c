@@ -162,7 +162,7 @@ static const struct value names[] = {
 	{ "pte(app, 0x7f0000015000)", 0 }, { "pte(app, 0x1000)", 0 },
 	{ "migration(app, 0x7f0000010000, 16)", 0 }, { "zero_page(app, 0x7f0000010000, 16)", 0 },
 		{ "device_exclusive(app, 0x7f0000010000, 16)", 0 },
-		{ "uffd_wp_marker(app, 0x7f0000030000, 8)", 2 },
+		{ "shmempages(app)", 0 }, { "uffd_wp_marker(app, 0x7f0000030000, 8)", 2 },
 	{ "pte(app, 0x7f0000010000) & 1", 1 },
 	{ "pfn(app, 0x7f0000016000)", 0x12346 }, { "pfn(app, 0x7f0000016fff)", 0x12346 },
 	{ "pfn(app, 0x7f0000015000)", -1 }, { "pfn(app, 0x7f0000021000)", 0x20001 },

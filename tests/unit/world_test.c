@@ -65,6 +65,19 @@ static const struct refused cases[] = {
 	  PAGEOUT,
 	  "w:2:1: /world/entries/0: expected \"exclusive\": false where page 0 of the folio in "
 	  "slot 5 is mapped, as a swap entry shares it" },
+	{ "anonymous memory among shared memory",
+	  "\"folios\": [{\"id\": \"A\", \"shmem\": true}, {\"id\": \"B\"}], \"vmas\": ["
+	  "{\"mm\": \"a\", \"start\": \"0x10000\", \"end\": \"0x20000\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"
+	  "{\"mm\": \"a\", \"va\": \"0x11000\", \"folio\": \"B\"}]",
+	  PAGEOUT,
+	  "w:2:1: /world/maps/1: expected a VMA without shared memory, as \"B\" is anonymous" },
+	{ "MADV_PAGEOUT of shared memory",
+	  "\"folios\": [{\"id\": \"A\", \"shmem\": true}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
+	  PAGEOUT,
+	  "w:2:1: /script/0: madvise_pageout is impossible at step 0 of arm64/unbatched: no VMA is "
+	  "in the range, or there is shared memory" },
 	{ "a TLB that has not run it",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}], \"tlbs\": [\n"

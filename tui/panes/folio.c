@@ -74,7 +74,7 @@ static char *sum_text(const struct sum *sum, u32 form, char *buf, size_t size)
 
 static void draw_refcount(const struct view *v, const struct area *a, u32 y, const struct folio *f)
 {
-	u32 cache = folio_flag(f, PG_swapcache) ? folio_nr_pages(f) : 0;
+	u32 cache = folio_cache_refs(f);
 	u32 pins = f->pincount * folio_pin_refs(f);
 	u32 others = f->gup > pins ? f->gup - pins : 0;
 	u32 known = f->mapcount + cache + folio_isolated(f) + f->held + f->gup;
@@ -85,7 +85,8 @@ static void draw_refcount(const struct view *v, const struct area *a, u32 y, con
 	bool changed = view_changed(v, &f->refcount, &old);
 
 	add_part(&sum, f->mapcount, f->mapcount == 1 ? "map" : "maps", "maps", "maps");
-	add_part(&sum, cache, "swap cache", "cache", "cache");
+	add_part(&sum, cache, folio_flag(f, PG_pagecache) ? "page cache" : "swap cache", "cache",
+		 "cache");
 	add_part(&sum, folio_isolated(f), "isolated", "isolated", "isol");
 	add_part(&sum, f->held, "held", "held", "held");
 	if (folio_pin_refs(f) == 1)
@@ -206,14 +207,18 @@ static void draw_mm(const struct view *v, const struct area *a, u32 y)
 {
 	for (u32 i = 0; i < v->s->nr[ARRAY_MM]; i++) {
 		const struct mm *mm = state_mm(v->s, i);
+		bool shmem = view_changed(v, &mm->shmempages, NULL);
 		u32 x = 1;
 
-		put_mark(a, y + i, view_changed(v, &mm->anonpages, NULL) ||
+		put_mark(a, y + i, shmem || view_changed(v, &mm->anonpages, NULL) ||
 				   view_changed(v, &mm->swapents, NULL));
 		x = put_format(a, x, y + i, STYLE_label, "mm %s",
 			       v->app->names.mm(v->app->names.ctx, i));
-		put_format(a, x + 2, y + i, STYLE_normal,
-			   "anonpages %" PRIu32 "  swapents %" PRIu32, mm->anonpages, mm->swapents);
+		x = put_format(a, x + 2, y + i, STYLE_normal,
+			       "anonpages %" PRIu32 "  swapents %" PRIu32, mm->anonpages,
+			       mm->swapents);
+		if (shmem || mm->shmempages)
+			put_format(a, x + 2, y + i, STYLE_normal, "shmem %" PRIu32, mm->shmempages);
 	}
 }
 
