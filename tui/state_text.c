@@ -212,9 +212,8 @@ static void print_vma(const struct moment *at, u32 vma)
 {
 	const struct mm_state *s = at->c.live;
 	u64 pages = vma_pages(s, vma);
+	bool any = false;
 
-	printf("  ptes %s, first of a run, entries\n",
-	       at->names.mm(at->names.ctx, state_vma(s, vma)->mm));
 	for (u64 i = 0; i < pages;) {
 		u32 first = vma_page_pte(s, vma, i), nr = 1;
 
@@ -222,6 +221,10 @@ static void print_vma(const struct moment *at, u32 vma)
 			i++;
 			continue;
 		}
+		if (!any)
+			printf("  ptes %s, first of a run, entries\n",
+			       at->names.mm(at->names.ctx, state_vma(s, vma)->mm));
+		any = true;
 		while (i + nr < pages && (first + nr) % PTRS_PER_PTE && continues(at, first, nr))
 			nr++;
 		print_run(at, first, nr);

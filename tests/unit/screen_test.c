@@ -423,6 +423,32 @@ static void test_pins(void **state)
 	assert_sum("0", "2", "1", "ref 2050 = 1 map + 2048 of 2 pins + 1 other ref\n");
 }
 
+/* A huge PMD is one row; invalidating it changes one bit; its page table is seen in the making. */
+static void test_huge_pmd(void **state)
+{
+	struct explorer *e = explorer_open("swapout-thp --lanes x86_64/batched --view pte");
+	struct app *app = &e->app;
+
+	(void)state;
+	assert_shows(app, "0..511 huge pfn 0x12400 RW young dirty soft-dirty");
+	assert_shows(app, "[512]");
+	app_keys(app, "/pmd_invalidated\r");
+	assert_shows(app, "inv pfn 0x12400 RW D A S was pfn 0x12400 RW D A S");
+	assert_shows(app, "*bits, PMD 0..511 0x800fffffeda008e6 was 0x80000000124008e7");
+	assert_shows(app, "*0      P         0 was 1");
+	assert_shows(app, " 51:21  ~pfn>>9   0x92 ");
+	assert_hides(app, "0x92 was");
+	app_keys(app, ":view folio\r");
+	assert_shows(app, "1..511     0     -  invalid");
+	app_keys(app, ":view pte\r/pte_set\r");
+	assert_shows(app, "0..511 invalid huge pfn 0x12400");
+	assert_shows(app, "pfn 0x12400 RW D A S was none");
+	app_keys(app, "/pmd_populated\r");
+	assert_hides(app, "[512]");
+	assert_shows(app, "0..511 pfn 0x12400 RW young dirty soft-dirty");
+	explorer_close(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -442,6 +468,7 @@ int main(void)
 		APP_TEST(test_changes_that_teach),
 		cmocka_unit_test(test_flush_after_flush),
 		cmocka_unit_test(test_pins),
+		cmocka_unit_test(test_huge_pmd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

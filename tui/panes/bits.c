@@ -38,16 +38,19 @@ static u64 field_value(const struct pte_field *field, u64 pte)
 	return pte ? pte_field_value(field, pte) : 0;
 }
 
-/* Fields of one kind of entry: first those that changed, then those that are set. */
-static void add_fields(const struct pte_ops *ops, struct fields *fields, enum pte_kind kind,
-		       u64 now, u64 old)
+/*
+ * Fields of one kind of entry: first those that changed, then those that are set. What the
+ * old entry held in them is read as its own kind, which keeps the same fields, says.
+ */
+static void add_fields(struct fields *fields, const struct pte_fields *of, u64 now,
+		       const struct pte_fields *of_old, u64 old)
 {
-	const struct pte_field *field = ops->fields[kind].field;
-	u32 nr = ops->fields[kind].nr;
+	const struct pte_field *field = of->field;
 
 	for (u32 pass = 0; pass < 2; pass++)
-		for (u32 i = 0; i < nr && fields->nr < MAX_FIELDS; i++) {
-			u64 is = field_value(&field[i], now), was = field_value(&field[i], old);
+		for (u32 i = 0; i < of->nr && fields->nr < MAX_FIELDS; i++) {
+			u64 is = field_value(&field[i], now);
+			u64 was = field_value(&of_old->field[i], old);
 
 			if (pass == 0 ? is != was : is == was && is)
 				fields->field[fields->nr++] = (struct field){ &field[i], is, was };
@@ -148,10 +151,21 @@ static u32 put_entry(const struct view *v, const struct area *a, u32 pte, u32 nr
 	return 2;
 }
 
+/* Do both kinds of entry have their fields in the same bits? */
+static bool same_layout(const struct pte_fields *a, const struct pte_fields *b)
+{
+	u32 i = 0;
+
+	while (a->nr == b->nr && i < a->nr && a->field[i].lo == b->field[i].lo)
+		i++;
+	return a->nr == b->nr && i == a->nr;
+}
+
 void put_bits(const struct view *v, const struct area *a, u32 pte, u32 skip)
 {
 	struct fields fields = { .nr = 0 };
 	struct leaf leaf = leaf_of(v->s, v->lane->m.arch, pte);
+	const struct pte_fields *of, *of_old;
 	struct pte_desc is, was;
 	u64 old, now = *leaf.entry;
 	u32 y, nr;
@@ -160,13 +174,17 @@ void put_bits(const struct view *v, const struct area *a, u32 pte, u32 skip)
 	y = put_entry(v, a, pte - leaf.behind, leaf.ops->nr_pages, now, old);
 	leaf.ops->decode(now, &v->types, &is);
 	leaf.ops->decode(old, &v->types, &was);
+	of = &leaf.ops->fields[is.kind];
+	of_old = &leaf.ops->fields[was.kind];
 	/* An entry that went or came is told in the words of what it was or is. */
-	if (is.kind == was.kind || was.kind == PTE_NONE) {
-		add_fields(leaf.ops, &fields, is.kind, now, old);
+	if (same_layout(of, of_old)) {
+		add_fields(&fields, of, now, of_old, old);
+	} else if (was.kind == PTE_NONE) {
+		add_fields(&fields, of, now, of, old);
 	} else {
-		add_fields(leaf.ops, &fields, was.kind, 0, old);
+		add_fields(&fields, of_old, 0, of_old, old);
 		if (is.kind != PTE_NONE)
-			add_fields(leaf.ops, &fields, is.kind, now, 0);
+			add_fields(&fields, of, now, of, 0);
 	}
 	skip = skip < fields.nr ? skip : fields.nr ? fields.nr - 1 : 0;
 	nr = put_fields(a, &fields, skip, y);

@@ -248,13 +248,20 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 /* What a page's PTE is now: the first one, should several map it. */
 static const char *pte_word(const struct view *v, u32 page)
 {
+	struct leaf leaf;
 	struct pte_desc d;
 
 	if (v->app->page_ptes[page] == v->app->page_ptes[page + 1])
 		return "never mapped";
-	v->ops->decode(*state_pte(v->s, v->app->page_pte[v->app->page_ptes[page]]), &v->types, &d);
-	return d.kind == PTE_NONE ? "none" : d.kind == PTE_PRESENT ? "mapped" :
-	       d.name ? d.name : "prot-none";
+	leaf = leaf_of(v->s, v->lane->m.arch, v->app->page_pte[v->app->page_ptes[page]]);
+	leaf.ops->decode(*leaf.entry, &v->types, &d);
+	switch (d.kind) {
+	case PTE_NONE: return "none";
+	case PTE_PRESENT: return leaf.ops->nr_pages > 1 ? "huge PMD" : "mapped";
+	case PTE_INVALID: return "invalid";
+	case PTE_PROTNONE: return "prot-none";
+	default: return d.name;
+	}
 }
 
 static bool same_page_row(const struct view *v, u32 a, u32 b)
