@@ -73,6 +73,8 @@ static const struct {
 	{ LEFT_OUT, WORDS(TASK, task, phase) }, { LEFT_OUT, WORDS(TASK, task, folio) },
 	{ LEFT_OUT, WORDS(TASK, task, page) }, { LEFT_OUT, WORDS(TASK, task, nr_pages) },
 	{ LEFT_OUT, WORDS(TASK, task, run) },
+	/* page-table entries are compared by what they mean */
+	{ LEFT_OUT, WORDS(TABLE, table, pmd) },
 	/* of TLBs, which are compared page by page */
 	{ LEFT_OUT, WORDS(CPU, cpu, nr_tlb) },
 	{ ONE_ARCH, WORDS(MM, mm, cpumask) }, { ONE_ARCH, WORDS(MM, mm, tlb_gen) },
@@ -187,9 +189,20 @@ static void compare_lists(struct compare *c)
 			found_field(c, "list", &info, 1, false);
 }
 
-static const struct pte_ops *ops_of(const struct compare *c, u32 k)
+/* A page-table entry: pte[i], or the PMD of table[i]. */
+struct entry {
+	bool pmd;
+	u32 i;
+};
+
+static const struct pte_ops *ops_of(const struct compare *c, u32 k, struct entry e)
 {
-	return c->lane[k]->m.arch->pte;
+	return e.pmd ? c->lane[k]->m.arch->pmd : c->lane[k]->m.arch->pte;
+}
+
+static u64 value_of(const struct compare *c, u32 k, struct entry e)
+{
+	return e.pmd ? state_table(c->s[k], e.i)->pmd : *state_pte(c->s[k], e.i);
 }
 
 static const struct softleaf_types *types_of(const struct compare *c, u32 k)
@@ -197,9 +210,9 @@ static const struct softleaf_types *types_of(const struct compare *c, u32 k)
 	return &c->lane[k]->spec->kernel->types;
 }
 
-static void decode(const struct compare *c, u32 k, u32 pte, struct pte_desc *desc)
+static void decode(const struct compare *c, u32 k, struct entry e, struct pte_desc *desc)
 {
-	ops_of(c, k)->decode(*state_pte(c->s[k], pte), types_of(c, k), desc);
+	ops_of(c, k, e)->decode(value_of(c, k, e), types_of(c, k), desc);
 }
 
 static bool same_bits(const struct pte_desc *a, const struct pte_desc *b)
@@ -210,17 +223,17 @@ static bool same_bits(const struct pte_desc *a, const struct pte_desc *b)
 }
 
 /* Does the entry say the same in both states? */
-static bool same_entry(const struct compare *c, u32 pte)
+static bool same_entry(const struct compare *c, struct entry e)
 {
 	struct pte_desc a, b;
 
 	if (c->same_entries)
-		return *state_pte(c->s[0], pte) == *state_pte(c->s[1], pte);
-	decode(c, 0, pte, &a);
-	decode(c, 1, pte, &b);
+		return value_of(c, 0, e) == value_of(c, 1, e);
+	decode(c, 0, e, &a);
+	decode(c, 1, e, &b);
 	if (a.kind != b.kind || !same_bits(&a, &b))
 		return false;
-	if (ops_of(c, 0)->has_soft_dirty && ops_of(c, 1)->has_soft_dirty &&
+	if (ops_of(c, 0, e)->has_soft_dirty && ops_of(c, 1, e)->has_soft_dirty &&
 	    a.soft_dirty != b.soft_dirty)
 		return false;
 	if (a.kind == PTE_SWAP || a.kind == PTE_MARKER)
@@ -229,45 +242,53 @@ static bool same_entry(const struct compare *c, u32 pte)
 	       (a.pfn == b.pfn && (!a.name || !b.name || strcmp(a.name, b.name) == 0));
 }
 
-/* Do both states' entries go on as they began nr entries before? */
-static bool entry_goes_on(const struct compare *c, u32 first, u32 nr)
+/* Do both states' PTEs go on as they began nr entries before? */
+static bool entry_goes_on(const struct compare *c, struct entry e, u32 nr)
 {
+	struct entry next = { .i = e.i + nr };
+
 	for (u32 k = 0; k < 2; k++)
-		if (!pte_continues(ops_of(c, k), types_of(c, k), *state_pte(c->s[k], first), nr,
-				   *state_pte(c->s[k], first + nr)))
+		if (!pte_continues(ops_of(c, k, e), types_of(c, k), value_of(c, k, e), nr,
+				   value_of(c, k, next)))
 			return false;
 	return true;
 }
 
-static void found_entries(struct compare *c, u32 pte, u32 nr)
+static void found_entries(struct compare *c, struct entry e, u32 nr)
 {
-	struct difference d = { .of = "pte", .nr = nr };
+	struct difference d = { .of = e.pmd ? "pmd" : "pte", .nr = nr };
 	struct word_info info;
-	u32 at = c->s[0]->at[ARRAY_PTE] + pte * 2;
+	u32 at = c->s[0]->at[ARRAY_PTE] + e.i * 2;
 
+	if (e.pmd)
+		at = (u32)((const u32 *)(const void *)&state_table(c->s[0], e.i)->pmd -
+			   (const u32 *)(const void *)c->s[0]);
 	describe_word(c->s[0], c->names, at, &info);
 	snprintf(d.what, sizeof(d.what), "%s", info.what);
 	for (u32 k = 0; k < 2; k++) {
-		pte_t value = *state_pte(c->s[k], pte);
+		u64 value = value_of(c, k, e);
 
 		snprintf(d.value[k], sizeof(d.value[k]), "0x%016" PRIx64, value);
-		pte_text(ops_of(c, k), types_of(c, k), value, d.text[k], sizeof(d.text[k]));
+		pte_text(ops_of(c, k, e), types_of(c, k), value, d.text[k], sizeof(d.text[k]));
 	}
 	found(c, &d);
 }
 
 static void compare_entries(struct compare *c)
 {
-	u32 nr = c->s[0]->nr[ARRAY_PTE];
+	for (u32 i = 0; i < c->s[0]->nr[ARRAY_TABLE]; i++)
+		if (!same_entry(c, (struct entry){ true, i }))
+			found_entries(c, (struct entry){ true, i }, 1);
+	for (u32 i = 0, run; i < c->s[0]->nr[ARRAY_PTE]; i += run) {
+		struct entry e = { .i = i };
 
-	for (u32 i = 0, run; i < nr; i += run) {
 		run = 1;
-		if (same_entry(c, i))
+		if (same_entry(c, e))
 			continue;
-		while ((i + run) % PTRS_PER_PTE && !same_entry(c, i + run) &&
-		       entry_goes_on(c, i, run))
+		while ((i + run) % PTRS_PER_PTE &&
+		       !same_entry(c, (struct entry){ .i = i + run }) && entry_goes_on(c, e, run))
 			run++;
-		found_entries(c, i, run);
+		found_entries(c, e, run);
 	}
 }
 

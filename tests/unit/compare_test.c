@@ -196,6 +196,27 @@ static void present_entries_too(void **state)
 	pair_close(&p);
 }
 
+static void huge_entries_too(void **state)
+{
+	struct machine *m;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, "swapout-readonly-pte", "arm64/unbatched,x86_64/unbatched");
+	for (u32 k = 0; k < 2; k++) {
+		m = &p.run.lanes[k].m;
+		put64(m, &m->table->pmd,
+		      m->arch->pmd->mkclean(m->arch->pmd->pfn_pte(0x12400, PAGE_READONLY)));
+	}
+	assert_int_equal(compare(&p, 0, 1), 0);
+	put64(m, &m->table->pmd, m->arch->pmd->mkinvalid(m->table->pmd));
+	assert_int_equal(compare(&p, 0, 1), 1);
+	assert_string_equal(p.kept[0].of, "pmd");
+	assert_string_equal(p.kept[0].text[0], "huge pfn 0x12400 RO young clean");
+	assert_string_equal(p.kept[0].text[1], "invalid huge pfn 0x12400 RO young clean");
+	pair_close(&p);
+}
+
 /* What a CPU translates counts, not where in its TLB that stands nor in how many entries. */
 static void tlbs_are_compared_page_by_page(void **state)
 {
@@ -286,6 +307,7 @@ int main(void)
 		cmocka_unit_test(an_undone_unmap_is_told_in_runs),
 		cmocka_unit_test(architectures_are_compared_by_meaning),
 		cmocka_unit_test(present_entries_too),
+		cmocka_unit_test(huge_entries_too),
 		cmocka_unit_test(tlbs_are_compared_page_by_page),
 		cmocka_unit_test(no_word_is_forgotten),
 	};
