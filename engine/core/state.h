@@ -104,6 +104,8 @@ struct table {
 	u64 pmd;		/* a huge entry, or 0: it points to the PTEs */
 	u32 mm;
 	u32 populated;		/* the PMD entry is not empty */
+	u32 ptl;		/* page-table lock: the CPU that keeps it across steps, plus 1 */
+	u32 pad;
 };
 
 /* mm/swapfile.c:struct swap_info_struct */
@@ -220,7 +222,8 @@ struct task {
 	u32 page;		/* being unmapped, in page[] */
 	u32 nr_pages;		/* of the run in hand */
 	struct run_before run;
-	u32 pad;
+	u32 kept_pte;		/* cleared under a lock that it keeps, to be written back: */
+	u64 kept;
 };
 
 enum phase {

@@ -35,6 +35,15 @@ static bool walk_under_way(const struct machine *m)
 	return false;
 }
 
+/* Is a PTE cleared for a moment, to be written back? */
+static bool pte_kept(const struct machine *m)
+{
+	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++)
+		if (m->table[i].ptl)
+			return true;
+	return false;
+}
+
 static u32 swap_pte_slot(const struct machine *m, pte_t pte)
 {
 	for (u32 i = 0; i < nr_of(m, ARRAY_DEVICE); i++)
@@ -487,7 +496,7 @@ static bool check_tasks(const struct machine *m, struct violation *v)
 
 bool check_invariants(const struct machine *m, u32 *scratch, struct violation *v)
 {
-	bool rest = !walk_under_way(m);
+	bool rest = !walk_under_way(m) && !pte_kept(m);
 	struct tally t;
 
 	count_entries(m, scratch, &t);

@@ -92,3 +92,29 @@ void pte_clear(struct machine *m, u32 pte)
 {
 	m->arch->set_ptes(m, pte, 0, 1);
 }
+
+void keep_pte(struct machine *m, u32 pte)
+{
+	const struct task *task = m->task;
+
+	put(m, &m->table[pte / PTRS_PER_PTE].ptl, m->s->cpu + 1);
+	put(m, &task->kept_pte, pte);
+	put64(m, &task->kept, m->pte[pte]);
+	put64(m, &m->pte[pte], 0);
+	step(m, EV_pte_kept, pte_page(m, task->kept), m->s->cpu);
+}
+
+void pte_lock(struct machine *m, u32 pte)
+{
+	const struct table *table = m->table + pte / PTRS_PER_PTE;
+	u32 cpu = table->ptl - 1;
+	const struct task *task;
+
+	if (!table->ptl)
+		return;
+	task = state_task(m->s, cpu);
+	step(m, EV_ptl_contended, pte_page(m, task->kept), cpu);
+	put64(m, &m->pte[task->kept_pte], task->kept);
+	put(m, &table->ptl, 0);
+	step(m, EV_pte_let_go, pte_page(m, task->kept), cpu);
+}

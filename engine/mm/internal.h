@@ -124,7 +124,10 @@ bool folio_maybe_mapped_shared(const struct machine *m, const struct folio *foli
 
 /* --- mm/page_vma_mapped.c ------------------------------------------------- */
 
-enum { PVMW_SYNC = 1, PVMW_MIGRATION = 2, PVMW_PGTABLE_CROSSED = 4 };
+enum {
+	PVMW_SYNC = 1, PVMW_MIGRATION = 2, PVMW_PGTABLE_CROSSED = 4,
+	PVMW_PTL = 8,		/* pvmw->ptl: the walk has the page-table lock */
+};
 
 /* What stays the same during a walk; where it stands is in struct task. */
 struct page_vma_mapped_walk {
@@ -151,6 +154,14 @@ enum ttu_flags {
 	TTU_BATCH_FLUSH = 2,
 	TTU_USE_SHARED_ZEROPAGE = 4,
 };
+
+/* mm/vmscan.c: how shrink_folio_list() asks for a folio to be unmapped */
+static inline u32 reclaim_ttu_flags(const struct machine *m, const struct folio *folio)
+{
+	bool sync = folio_test_large(folio) && !bug(m, BUG_no_ttu_sync);
+
+	return TTU_BATCH_FLUSH | (sync ? TTU_SYNC : 0);
+}
 
 /* include/linux/rmap.h: what to do in each VMA that may map the folio. */
 struct rmap_walk_control {
@@ -227,6 +238,13 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 __mirrored u32 folio_referenced(struct machine *m, const struct folio *folio, bool is_locked,
 				bool *vma_locked);
 
+/*
+ * Take a page-table lock. It costs nothing here unless another CPU keeps it: that one goes
+ * on until it lets go of the lock, which shows as steps of the CPU that waits.
+ */
+void pte_lock(struct machine *m, u32 pte);
+/* Clear a PTE for a moment, and keep its table's lock: others see neither old nor new. */
+void keep_pte(struct machine *m, u32 pte);
 /* The page of the folio that an entry found by the walk maps, in page[]. */
 u32 mapped_page(const struct machine *m, const struct folio *folio, pte_t pteval);
 /* include/linux/pgtable.h: a store of nothing, which costs what any other does */

@@ -116,6 +116,7 @@ __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struc
 	enter(m, EV_madvise_cold_or_pageout_pte_range, NONE, (u32)((end - addr) >> PAGE_SHIFT));
 	if (m->table[table].pmd && !pageout_huge_pmd(m, table, addr, end))
 		return;
+	pte_lock(m, vma_pte(vma, addr));
 	flush_tlb_batched_pending(m, vma->mm);
 	while (addr < end)
 		addr += pageout_pte(m, vma, addr, end) * PAGE_SIZE;

@@ -72,6 +72,16 @@ static bool check_pmd(const struct machine *m, const struct page_vma_mapped_walk
 	       pvmw->folio->pfn - pfn < PTRS_PER_PTE;
 }
 
+static void take_ptl(struct machine *m)
+{
+	const struct task *task = m->task;
+
+	if (task->walk_flags & PVMW_PTL)
+		return;
+	pte_lock(m, task->walk_pte);
+	put(m, &task->walk_flags, task->walk_flags | PVMW_PTL);
+}
+
 /* mm/page_vma_mapped.c:map_pte. False: nothing here, go on behind it. */
 static bool map_pte(struct machine *m, const struct page_vma_mapped_walk *pvmw)
 {
@@ -79,11 +89,16 @@ static bool map_pte(struct machine *m, const struct page_vma_mapped_walk *pvmw)
 	u64 pfn;
 
 	put(m, &m->task->walk_pte, vma_pte(pvmw->vma, m->task->walk_address));
-	if (m->task->walk_flags & PVMW_SYNC)
+	if (m->task->walk_flags & PVMW_SYNC) {
+		take_ptl(m);
 		return true;
+	}
 	pteval = m->arch->ptep_get_lockless(m, m->task->walk_pte);
-	return m->arch->pte->present(pteval) ||
-	       softleaf_device_exclusive_pfn(m->arch->pte, &m->kernel->types, pteval, &pfn);
+	if (!m->arch->pte->present(pteval) &&
+	    !softleaf_device_exclusive_pfn(m->arch->pte, &m->kernel->types, pteval, &pfn))
+		return false;
+	take_ptl(m);
+	return true;
 }
 
 /* mm/page_vma_mapped.c:check_pte */
@@ -117,13 +132,16 @@ static bool next_pte(struct machine *m, const struct page_vma_mapped_walk *pvmw,
 			return false;
 		if (task->walk_address % PMD_SIZE == 0) {
 			put(m, &task->walk_pte, NONE);
-			put(m, &task->walk_flags, task->walk_flags | PVMW_PGTABLE_CROSSED);
+			put(m, &task->walk_flags,
+			    (task->walk_flags & ~(u32)PVMW_PTL) | PVMW_PGTABLE_CROSSED);
 			return false;
 		}
 		put(m, &task->walk_pte, task->walk_pte + 1);
 		put(m, &task->page, walk_page(m, pvmw));
-		if (!m->arch->pte->none(m->arch->ptep_get(m, task->walk_pte)))
+		if (!m->arch->pte->none(m->arch->ptep_get(m, task->walk_pte))) {
+			take_ptl(m);
 			return true;
+		}
 		step(m, EV_pte_none_skipped, walk_page(m, pvmw), 1);
 	}
 }

@@ -214,7 +214,7 @@ static enum label unmap(struct machine *m, const struct folio *folio)
 	enter_phase(m, PHASE_unmap);
 	if (!folio_mapped(folio))
 		return GO_ON;
-	try_to_unmap(m, folio, TTU_BATCH_FLUSH | (folio_test_large(folio) ? TTU_SYNC : 0));
+	try_to_unmap(m, folio, reclaim_ttu_flags(m, folio));
 	return folio_mapped(folio) ? ACTIVATE_LOCKED : GO_ON;
 }
 

@@ -33,7 +33,7 @@ static void op_try_to_unmap(struct machine *m, const struct scn_op *op)
 
 	put(m, &m->task->folio, op->folio);
 	enter_phase(m, PHASE_unmap);
-	try_to_unmap(m, folio, TTU_BATCH_FLUSH | (folio_test_large(folio) ? TTU_SYNC : 0));
+	try_to_unmap(m, folio, reclaim_ttu_flags(m, folio));
 }
 
 static void op_try_to_unmap_flush(struct machine *m, const struct scn_op *op)
@@ -174,6 +174,29 @@ static bool is_held(const struct machine *m, const struct scn_op *op)
 	return m->folio[op->folio].gup > 0;
 }
 
+static void op_keep_pte(struct machine *m, const struct scn_op *op)
+{
+	keep_pte(m, va_pte(m->s, op->mm, op->va));
+}
+
+/* Present, on its own, and its page table's lock is free. */
+static bool is_keepable(const struct machine *m, const struct scn_op *op)
+{
+	u32 pte = va_pte(m->s, op->mm, op->va);
+
+	if (pte == NONE || m->table[pte / PTRS_PER_PTE].ptl || m->table[pte / PTRS_PER_PTE].pmd ||
+	    !m->arch->pte->present(m->pte[pte]) || m->arch->pte->valid_cont(m->pte[pte]))
+		return false;
+	for (u32 i = 0; i < m->s->nr[ARRAY_TASK]; i++) {
+		const struct task *task = state_task(m->s, i);
+
+		if (task->walk_pte != NONE && task->walk_flags & PVMW_PTL &&
+		    task->walk_pte / PTRS_PER_PTE == pte / PTRS_PER_PTE)
+			return false;
+	}
+	return true;
+}
+
 static bool is_pinned(const struct machine *m, const struct scn_op *op)
 {
 	return m->folio[op->folio].pincount > 0;
@@ -311,6 +334,14 @@ const struct op_info op_infos[] = {
 	  .needs = "somebody must hold a pin or a plain reference",
 	  .text = "whoever holds a pin or a reference has written to the folio and marks it "
 		  "dirty" },
+	{ .name = "keep_pte",
+	  .takes = OP_MM | OP_VA,
+	  .run = op_keep_pte,
+	  .possible = is_keepable,
+	  .needs = "the address must be mapped by an entry of its own, and the page-table lock "
+		   "free",
+	  .text = "the CPU changes a PTE: it has cleared it and keeps the page-table lock until "
+		  "somebody waits for that" },
 	{ .name = "flush_tlb_batched_pending",
 	  .takes = OP_MM,
 	  .run = op_flush_tlb_batched_pending,

@@ -34,6 +34,7 @@ static const struct word_field task_fields[] = {
 	FIELD(task, run.done, NUMBER), FIELD(task, run.lazyfree, NUMBER),
 	FIELDS(task, run.write, 16, HEX),
 	FIELDS(task, run.soft_dirty, 16, HEX), FIELDS(task, run.uffd, 16, HEX),
+	FIELD(task, kept_pte, PTE), FIELD(task, kept, HEX),
 };
 static const struct word_field mm_fields[] = {
 	FIELD(mm, cpumask, HEX), FIELD(mm, tlb_gen, NUMBER), FIELD(mm, anonpages, NUMBER),
@@ -59,7 +60,7 @@ static const struct word_field page_fields[] = {
 };
 static const struct word_field table_fields[] = {
 	FIELD(table, va, HEX), FIELD(table, pmd, HEX), FIELD(table, mm, MM),
-	FIELD(table, populated, NUMBER),
+	FIELD(table, populated, NUMBER), FIELD(table, ptl, NUMBER),
 };
 static const struct word_field pte_fields[] = {
 	{ .nr = 1, .is64 = true, .kind = VALUE_HEX, .name = "" },

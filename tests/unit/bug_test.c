@@ -15,7 +15,7 @@
 #include "scenario/run.h"
 
 /* What they cost, or what they keep from happening, is their harm. */
-static const u32 harmless = 1u << BUG_walk_not_skipped;
+static const u32 harmless = 1u << BUG_walk_not_skipped | 1u << BUG_no_ttu_sync;
 
 static struct scenario *open_scenario(const char *name)
 {
