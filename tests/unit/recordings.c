@@ -42,11 +42,10 @@ static void add(struct recordings *all, struct recording r)
 
 static void add_rows(struct recordings *all)
 {
-	static cJSON *rows;
 	const cJSON *row;
 
-	rows = read_json(DATA "expected.json");
-	cJSON_ArrayForEach(row, rows) {
+	all->rows = read_json(DATA "expected.json");
+	cJSON_ArrayForEach(row, all->rows) {
 		add(all, (struct recording){
 			.what = RECORDED_COUNTS,
 			.kernel = text_of(row, "kernel"),

@@ -27,6 +27,7 @@ struct recording {
 struct recordings {
 	u32 nr;
 	struct recording *recording;
+	cJSON *rows;		/* of all that was counted */
 };
 
 struct recordings recordings_read(void);
