@@ -21,6 +21,9 @@ enum contpte {
 	CONTPTE_NONE,		/* there are no blocks */
 };
 
+/* arm64: what a fault in a contpte block is compared with: each raw entry, or what was gathered */
+enum access_compare { ACCESS_RAW, ACCESS_GATHERED };
+
 /* arm64: which CPUs forget a read-only translation after a fault that made it writable */
 enum access_flush { ACCESS_FLUSH_LOCAL, ACCESS_FLUSH_ALL };
 
@@ -85,6 +88,7 @@ struct kernel {
 	bool proposed;		/* a posted but unmerged series: say so wherever it shows */
 	enum anon_batch anon_batch;
 	enum contpte contpte;
+	enum access_compare access_compare;
 	enum access_flush access_flush;
 	enum mm_cpumask mm_cpumask;
 	enum broadcast_flush broadcast_flush;

@@ -81,6 +81,54 @@ static void test_fault_compares_raw_entries(void **state)
 	fault_on_a_block("6.12", 0, 1);
 }
 
+/* Before it was mended: what was gathered has it all, so nothing is done, for ever. */
+static void test_fault_compared_with_what_was_gathered(void **state)
+{
+	struct world w = block_world("6.16", RANGE, 0);
+	struct machine *m = &w.m;
+	pte_t entry;
+
+	(void)state;
+	world_put_pte(m, FIRST + 3, ops->mkdirty(ops->mkyoung(m->pte[FIRST + 3])));
+	entry = ops->mkyoung(ops->mkdirty(m->arch->ptep_get(m, FIRST + 9)));
+	assert_false(m->arch->ptep_set_access_flags(m, FIRST + 9, entry, true));
+	assert_false(ops->young(m->pte[FIRST + 9]));
+	assert_false(ops->dirty(m->pte[FIRST + 9]));
+	world_free(&w);
+}
+
+/* 6.1: each entry stands for itself, and costs what it costs alone. */
+static void test_without_blocks(void **state)
+{
+	struct world w = world_new(&arm64_arch, RANGE, 4, FIRST);
+	struct kernel kernel = *kernel_find("6.12");
+	struct machine *m = &w.m;
+	pte_t entry;
+
+	(void)state;
+	kernel.contpte = CONTPTE_NONE;
+	m->kernel = &kernel;
+	m->arch->set_ptes(m, FIRST, world_pte(m, BOTH, 0), 16);
+	assert_false(ops->valid_cont(m->pte[FIRST]));
+	m->arch->set_ptes(m, FIRST + 15, world_pte(m, BOTH, 15), 1);
+	assert_int_equal(counted(m, COUNT_pte_store), 17);
+	assert_int_equal(counted(m, COUNT_pte_read), 0);
+	m->arch->ptep_get(m, FIRST + 3);
+	m->arch->wrprotect_ptes(m, FIRST + 2, 2);
+	assert_true(m->arch->test_and_clear_young_ptes(m, FIRST + 4, 1));
+	assert_int_equal(counted(m, COUNT_pte_read), 1 + 2 + 1);
+	assert_int_equal(counted(m, COUNT_pte_cmpxchg), 2 + 1);
+	entry = ops->mkyoung(m->pte[FIRST + 4]);
+	assert_true(m->arch->ptep_set_access_flags(m, FIRST + 4, entry, false));
+	assert_int_equal(counted(m, COUNT_pte_read), 5);
+	assert_int_equal(counted(m, COUNT_pte_cmpxchg), 4);
+	m->arch->get_and_clear_ptes(m, FIRST + 5, 4);
+	assert_int_equal(counted(m, COUNT_pte_xchg), 4);
+	assert_int_equal(counted(m, COUNT_pte_read), 5);
+	assert_int_equal(counted(m, COUNT_contpte_unfold) + counted(m, COUNT_tlbi_range), 0);
+	world_free(&w);
+}
+
 /* A read fault sets accessed in all 16 and flushes nothing. */
 static void test_read_fault_flushes_nothing(void **state)
 {
@@ -224,6 +272,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fault_compares_raw_entries),
+		cmocka_unit_test(test_fault_compared_with_what_was_gathered),
+		cmocka_unit_test(test_without_blocks),
 		cmocka_unit_test(test_read_fault_flushes_nothing),
 		cmocka_unit_test(test_write_permission_unfolds),
 		cmocka_unit_test(test_local_flush_is_local),

@@ -391,6 +391,19 @@ static bool all_match_access_flags(struct machine *m, u32 pte, pte_t entry)
 	return i == CONT_PTES;
 }
 
+/* Nothing to do? Else *orig is what the block's write bit is read from. */
+static bool has_access_flags(struct machine *m, u32 pte, pte_t entry, pte_t *orig)
+{
+	if (m->kernel->access_compare == ACCESS_GATHERED) {
+		*orig = arm64_pte_mknoncont(m->arch->ptep_get(m, pte));
+		return *orig == entry;
+	}
+	if (all_match_access_flags(m, pte, entry))
+		return true;
+	*orig = arm64_pte_mknoncont(contpte_check(m, pte));
+	return false;
+}
+
 /* arch/arm64/mm/contpte.c:contpte_ptep_set_access_flags; same */
 __mirrored bool contpte_ptep_set_access_flags(struct machine *m, u32 pte, pte_t entry, bool dirty)
 {
@@ -398,9 +411,8 @@ __mirrored bool contpte_ptep_set_access_flags(struct machine *m, u32 pte, pte_t 
 	pte_t orig;
 
 	enter(m, EV_contpte_ptep_set_access_flags, watched_page(m, entry), CONT_PTES);
-	if (all_match_access_flags(m, pte, entry))
+	if (has_access_flags(m, pte, entry, &orig))
 		return false;
-	orig = arm64_pte_mknoncont(contpte_check(m, pte));
 	if (arm64_pte_write(orig) != arm64_pte_write(entry)) {
 		__contpte_try_unfold(m, pte, orig);
 		arm64_set_access_flags(m, pte, entry, dirty);
