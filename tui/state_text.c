@@ -348,7 +348,8 @@ void print_state_text(const struct moment *at)
 	for (u32 i = 0; i < s->nr[ARRAY_TABLE]; i++)
 		print_huge(at, i);
 	for (u32 i = 0; i < s->nr[ARRAY_VMA]; i++)
-		print_vma(at, i);
+		if (state_vma(s, i)->mm != NONE)
+			print_vma(at, i);
 	for (u32 i = 0; i < s->nr[ARRAY_DEVICE]; i++)
 		print_slots(at, i);
 	puts("  tlbs, first page of a run, pages");

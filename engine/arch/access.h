@@ -55,6 +55,16 @@ static inline void pte_store(struct machine *m, u32 pte, pte_t val, enum event e
 	step_pte(m, event, pte, val, 1);
 }
 
+/* The plain store that empties an entry which no TLB can hold. */
+static inline void pte_store_none(struct machine *m, u32 pte)
+{
+	u32 page = watched_page(m, m->pte[pte]);
+
+	put64(m, &m->pte[pte], 0);
+	count(m, COUNT_pte_store, 1);
+	step(m, EV_pte_emptied, page, 1);
+}
+
 /* Exchange old for val if old is still there; what was there comes back. */
 static inline pte_t pte_cmpxchg(struct machine *m, u32 pte, pte_t old, pte_t val)
 {

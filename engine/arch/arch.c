@@ -17,20 +17,16 @@ const struct arch *arch_find(const char *name)
 	return NULL;
 }
 
-static u32 swap_page(const struct machine *m, u32 type, u64 offset)
+u32 pte_slot(const struct machine *m, pte_t val)
 {
-	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++) {
-		const struct swap_device *device = &m->device[i];
-		const struct slot *slot;
-		u32 index;
+	const struct pte_ops *ops = m->arch->pte;
 
-		if (device->type != type || offset >= device->nr_slots)
-			continue;
-		index = device->first_slot + (u32)offset;
-		slot = &m->slot[index];
-		if (slot->kind == SLOT_FOLIO && slot->folio < m->s->nr[ARRAY_FOLIO])
-			return m->folio[slot->folio].page + index - m->folio[slot->folio].swap;
-	}
+	if (ops->none(val) || ops->present(val))
+		return NONE;
+	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE]; i++)
+		if (m->device[i].type == ops->swp_type(val) &&
+		    ops->swp_offset(val) < m->device[i].nr_slots)
+			return m->device[i].first_slot + (u32)ops->swp_offset(val);
 	return NONE;
 }
 
@@ -38,15 +34,17 @@ u32 pte_page(const struct machine *m, pte_t val)
 {
 	const struct pte_ops *ops = m->arch->pte;
 	u64 pfn;
+	u32 slot;
 
 	if (ops->none(val))
 		return m->task->page;
 	if (softleaf_migration_pfn(ops, &m->kernel->types, val, &pfn) ||
 	    softleaf_device_exclusive_pfn(ops, &m->kernel->types, val, &pfn))
 		return pfn_page(m->s, pfn);
-	if (!ops->present(val))
-		return swap_page(m, ops->swp_type(val), ops->swp_offset(val));
-	return pfn_page(m->s, ops->pfn(val));
+	if (ops->present(val))
+		return pfn_page(m->s, ops->pfn(val));
+	slot = pte_slot(m, val);
+	return slot == NONE ? NONE : slot_page(m->s, slot);
 }
 
 struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte)

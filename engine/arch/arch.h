@@ -24,11 +24,14 @@
 /* include/linux/pgtable.h: cydp_t */
 enum cydp { CYDP_CLEAR_YOUNG = 1, CYDP_CLEAR_DIRTY = 2 };
 
+struct mmu_gather;
+
 struct arch {
 	const char *name;		/* "arm64", "x86_64": as in lane names */
 	const char *title;		/* "arm64, 4K pages" */
 	const struct pte_ops *pte, *pmd;
 	bool tlb_keeps_asids;		/* other address spaces' entries survive a switch */
+	bool tlb_flush_each_vma;	/* a gather is flushed where a VMA ends */
 
 	/* include/linux/pgtable.h and the arch's overrides */
 	pte_t (*ptep_get)(struct machine *m, u32 pte);
@@ -36,6 +39,9 @@ struct arch {
 	void (*set_ptes)(struct machine *m, u32 pte, pte_t val, u32 nr);
 	/* The first entry's old value; dirty and young if any of the run was. */
 	pte_t (*get_and_clear_ptes)(struct machine *m, u32 pte, u32 nr);
+	/* The same where nobody wants to know the values. full: the whole address space goes. */
+	void (*clear_full_ptes)(struct machine *m, u32 pte, u32 nr, bool full);
+	void (*pte_clear)(struct machine *m, u32 pte);	/* not present, or nobody else can see it */
 	u32 (*pte_batch_hint)(pte_t val, u32 pte);
 	/* A fault makes the entry allow more: true if it did not before. dirty: for a store. */
 	bool (*ptep_set_access_flags)(struct machine *m, u32 pte, pte_t entry, bool dirty);
@@ -56,6 +62,9 @@ struct arch {
 	void (*flush_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
 	void (*flush_pmd_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
 	void (*flush_tlb_mm)(struct machine *m, u32 mm);
+
+	/* asm/tlb.h: the one flush of what was gathered */
+	void (*tlb_flush)(struct machine *m, const struct mmu_gather *tlb);
 };
 
 extern const struct arch arm64_arch, x86_arch;
@@ -84,5 +93,7 @@ static inline enum pgprot vm_page_prot(const struct vma *vma)
  * in the swap cache under another; the page that the task unmaps if it is empty. Else NONE.
  */
 u32 pte_page(const struct machine *m, pte_t val);
+/* The slot, in slot[], that a swap entry names, or NONE if it is none. */
+u32 pte_slot(const struct machine *m, pte_t val);
 
 #endif

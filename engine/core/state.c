@@ -97,6 +97,20 @@ u32 va_vma(const struct mm_state *s, u32 mm, u64 va)
 	return NONE;
 }
 
+u32 find_vma(const struct mm_state *s, u32 mm, u64 va)
+{
+	u32 first = NONE;
+
+	for (u32 i = 0; i < s->nr[ARRAY_VMA]; i++) {
+		const struct vma *vma = state_vma(s, i);
+
+		if (vma->mm == mm && vma->end > va &&
+		    (first == NONE || vma->start < state_vma(s, first)->start))
+			first = i;
+	}
+	return first;
+}
+
 u32 va_pte(const struct mm_state *s, u32 mm, u64 va)
 {
 	u32 i = va_vma(s, mm, va);
@@ -113,6 +127,15 @@ u32 va_pte(const struct mm_state *s, u32 mm, u64 va)
 u64 pte_va(const struct mm_state *s, u32 pte)
 {
 	return state_table(s, pte / PTRS_PER_PTE)->va + pte % PTRS_PER_PTE * PAGE_SIZE;
+}
+
+u32 slot_page(const struct mm_state *s, u32 slot)
+{
+	u32 folio = state_slot(s, slot)->folio;
+
+	if (state_slot(s, slot)->kind != SLOT_FOLIO || state_folio(s, folio)->swap == NONE)
+		return NONE;
+	return state_folio(s, folio)->page + slot - state_folio(s, folio)->swap;
 }
 
 u32 slot_device(const struct mm_state *s, u32 slot)

@@ -57,7 +57,7 @@ struct folio {
 	u32 anon_vma;
 	u32 list;		/* enum folio_list it is on, or NONE */
 	u32 next, prev;
-	u32 held;		/* references of the kernel code at work: who splits it */
+	u32 held;		/* references of the kernel code at work: who splits or zaps it */
 };
 #define ENTIRELY_MAPPED 0x800000u
 
@@ -80,7 +80,12 @@ struct mm {
 	u32 on_mmlist;
 	u32 asid;
 	u32 shmempages;		/* MM_SHMEMPAGES */
+	u32 mmap_lock;		/* readers, or MMAP_WRITE_LOCKED */
+	u32 tlb_flush_pending;	/* gathers under way */
+	u32 tlb_gathered;	/* those that have cleared entries and not flushed yet */
+	u32 pad;
 };
+#define MMAP_WRITE_LOCKED UINT32_MAX
 
 /* VM_DROPPABLE: what is in it may be dropped at any time, even if it was written to. */
 enum vma_flag {
@@ -89,6 +94,7 @@ enum vma_flag {
 	VM_UFFD_WP = 32,	/* userfaultfd hears of first writes */
 };
 
+/* mm NONE: the entry is not in use. */
 struct vma {
 	u64 start, end;
 	u64 pgoff;		/* of start, in its anon_vma or file */
@@ -186,6 +192,7 @@ enum folio_list {
 	LIST_FREE,		/* shrink_folio_list(): free_folios */
 	LIST_HOLD,		/* shrink_active_list(): l_hold */
 	LIST_INACTIVE,		/* shrink_active_list(): l_inactive */
+	LIST_PUT,		/* folios_put_refs(): folios that nobody knows any more */
 	NR_LISTS
 };
 struct list {
@@ -221,6 +228,8 @@ struct task {
 	u32 folio;		/* being reclaimed */
 	u32 page;		/* being unmapped, in page[] */
 	u32 nr_pages;		/* of the run in hand */
+	u32 ptl;		/* page table locked outside a reverse-map walk, or NONE */
+	u32 anon_vma;		/* that its reverse-map walk has locked, or NONE */
 	struct run_before run;
 	u32 kept_pte;		/* cleared under a lock that it keeps, to be written back: */
 	u64 kept;
@@ -358,8 +367,12 @@ static inline bool folio_exists(const struct mm_state *s, u32 folio)
 u32 va_pte(const struct mm_state *s, u32 mm, u64 va);
 /* The VMA of an mm that holds an address, or NONE. */
 u32 va_vma(const struct mm_state *s, u32 mm, u64 va);
+/* The first one that ends above it, or NONE. */
+u32 find_vma(const struct mm_state *s, u32 mm, u64 va);
 /* The address that pte[pte] translates; its mm is that of table[pte / 512]. */
 u64 pte_va(const struct mm_state *s, u32 pte);
+/* The page in the swap cache that slot[slot] belongs to, or NONE. */
+u32 slot_page(const struct mm_state *s, u32 slot);
 /* The device that slot[slot] belongs to. Its offset is slot - first_slot. */
 u32 slot_device(const struct mm_state *s, u32 slot);
 

@@ -26,11 +26,20 @@ static u32 nr_of(const struct machine *m, enum state_array array)
 	return m->s->nr[array];
 }
 
-/* Is a PTE being exchanged for another right now? */
-static bool walk_under_way(const struct machine *m)
+/*
+ * Is the lock of this page table held by who zaps, faults or forks? Entries follow the counts
+ * of their slots and the marks of their pages there before the lock is dropped. The reverse
+ * map is stricter, and who looks for folios to isolate changes nothing.
+ */
+static bool task_changes(const struct task *task, u32 table)
+{
+	return task->ptl == table && task->phase != PHASE_isolate;
+}
+
+static bool table_in_flux(const struct machine *m, u32 table)
 {
 	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++)
-		if (state_task(m->s, i)->walk_vma != NONE)
+		if (task_changes(state_task(m->s, i), table))
 			return true;
 	return false;
 }
@@ -44,12 +53,16 @@ static bool pte_kept(const struct machine *m)
 	return false;
 }
 
-static u32 swap_pte_slot(const struct machine *m, pte_t pte)
+/* No PTE is being exchanged for another right now: the counts do not lag. */
+static bool at_rest(const struct machine *m)
 {
-	for (u32 i = 0; i < nr_of(m, ARRAY_DEVICE); i++)
-		if (m->device[i].type == m->arch->pte->swp_type(pte))
-			return m->device[i].first_slot + (u32)m->arch->pte->swp_offset(pte);
-	return NONE;
+	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++) {
+		const struct task *task = state_task(m->s, i);
+
+		if (task->walk_vma != NONE || (task->ptl != NONE && task_changes(task, task->ptl)))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -96,7 +109,7 @@ static bool is_shmem(const struct machine *m, u32 page)
 }
 
 /* Under a PMD that is being split the pages are counted already. */
-static void count_pte(const struct machine *m, const struct table *table, pte_t pte,
+static void count_pte(const struct machine *m, const struct table *table, pte_t pte, bool in_flux,
 		      struct tally *t)
 {
 	const struct pte_ops *ops = m->arch->pte;
@@ -109,16 +122,16 @@ static void count_pte(const struct machine *m, const struct table *table, pte_t 
 			t->shmem[table->mm]++;
 		else
 			t->anon[table->mm] += !table->pmd && !is_zero_pfn(pfn);
-		if (to != NONE) {
+		if (to != NONE && (ops->present(pte) || !in_flux)) {
 			t->page[to]++;
 			t->folio[page_folio(m->s, to)]++;
 		}
 	} else if (softleaf_migration_pfn(ops, &m->kernel->types, pte, &pfn)) {
 		t->anon[table->mm] += !table->pmd;
 	} else {
-		to = swap_pte_slot(m, pte);
+		to = pte_slot(m, pte);
 		t->swap[table->mm] += to != NONE;
-		if (to < nr_of(m, ARRAY_SLOT))
+		if (to != NONE && !in_flux)
 			t->slot[to]++;
 	}
 }
@@ -137,9 +150,12 @@ static void count_entries(const struct machine *m, u32 *scratch, struct tally *t
 	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++)
 		if (m->table[i].pmd)
 			count_pmd(m, &m->table[i], t);
-	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++)
+	for (u32 i = 0, in_flux = 0; i < nr_of(m, ARRAY_PTE); i++) {
+		if (i % PTRS_PER_PTE == 0)
+			in_flux = table_in_flux(m, i / PTRS_PER_PTE);
 		if (!m->arch->pte->none(m->pte[i]))
-			count_pte(m, &m->table[i / PTRS_PER_PTE], m->pte[i], t);
+			count_pte(m, &m->table[i / PTRS_PER_PTE], m->pte[i], in_flux, t);
+	}
 }
 
 static bool folio_is_free(const struct folio *folio)
@@ -306,8 +322,8 @@ static bool check_pte_entry(const struct machine *m, const struct tally *t, u32 
 			FAIL(v, V12, ON_PTE, i, pte, 0);
 		return true;
 	}
-	slot = swap_pte_slot(m, pte);
-	if (slot == NONE || slot >= nr_of(m, ARRAY_SLOT))
+	slot = pte_slot(m, pte);
+	if (slot == NONE)
 		return true;
 	if (m->slot[slot].kind == SLOT_FREE)
 		FAIL(v, V4, ON_PTE, i, pte, 0);
@@ -363,10 +379,12 @@ static bool check_page_tables(const struct machine *m, const struct tally *t, bo
 			      struct violation *v)
 {
 	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++)
-		if (m->table[i].pmd && !check_pmd_entry(m, i, v))
+		if (m->table[i].pmd && !table_in_flux(m, i) && !check_pmd_entry(m, i, v))
 			return false;
-	for (u32 i = 0; i < nr_of(m, ARRAY_PTE); i++) {
-		if (!m->arch->pte->none(m->pte[i]) && !check_pte_entry(m, t, i, v))
+	for (u32 i = 0, in_flux = 0; i < nr_of(m, ARRAY_PTE); i++) {
+		if (i % PTRS_PER_PTE == 0)
+			in_flux = table_in_flux(m, i / PTRS_PER_PTE);
+		if (!m->arch->pte->none(m->pte[i]) && !in_flux && !check_pte_entry(m, t, i, v))
 			return false;
 		if (m->arch->pte->has_cont && i % 16 == 0 && !check_block(m, i, rest, v))
 			return false;
@@ -390,7 +408,8 @@ static bool check_mms(const struct machine *m, const struct tally *t, bool rest,
 
 /*
  * Unmapped, and its content is on its way to the device, or there already. Who maps it
- * again meanwhile may write: that makes it dirty again.
+ * again meanwhile may write: that makes it dirty again. What the process itself is giving
+ * up may be written to until the flush: nobody will read it.
  */
 static bool write_has_started(const struct folio *folio)
 {
@@ -415,10 +434,12 @@ static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_e
 		folio = m->folio + i;
 		if (folio_is_free(folio))
 			FAIL(v, V8, ON_CPU, cpu, e->va, n);
-		if (e->flags & TLB_WRITABLE && e->flags & TLB_DIRTY && write_has_started(folio))
+		if (e->flags & TLB_WRITABLE && e->flags & TLB_DIRTY && !mm->tlb_gathered &&
+		    write_has_started(folio))
 			FAIL(v, V7, ON_CPU, cpu, e->va, n);
 	}
-	if (rest && mm->tlb_pending == mm->tlb_flushed && tlb_unmapped(m->s, m->arch, e))
+	if (rest && mm->tlb_pending == mm->tlb_flushed && !mm->tlb_gathered &&
+	    tlb_unmapped(m->s, m->arch, e))
 		FAIL(v, V18, ON_CPU, cpu, e->va, 0);
 	return true;
 }
@@ -496,7 +517,7 @@ static bool check_tasks(const struct machine *m, struct violation *v)
 
 bool check_invariants(const struct machine *m, u32 *scratch, struct violation *v)
 {
-	bool rest = !walk_under_way(m) && !pte_kept(m);
+	bool rest = at_rest(m) && !pte_kept(m);
 	struct tally t;
 
 	count_entries(m, scratch, &t);

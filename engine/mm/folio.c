@@ -3,7 +3,7 @@
 #include "mm/internal.h"
 
 /* mm/folio.c:__page_cache_release: off the LRU list */
-static void __page_cache_release(struct machine *m, const struct folio *folio)
+void __page_cache_release(struct machine *m, const struct folio *folio)
 {
 	if (folio_flag(folio, PG_lru))
 		list_del(m, folio);

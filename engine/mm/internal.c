@@ -37,6 +37,18 @@ bool folio_maybe_mapped_shared(const struct machine *m, const struct folio *foli
 	return false;
 }
 
+pte_t pte_move_swp_offset(const struct machine *m, pte_t pte, s64 delta)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	pte_t new = ops->swp_entry(ops->swp_type(pte), ops->swp_offset(pte) + (u64)delta);
+
+	if (ops->has_soft_dirty && ops->swp_soft_dirty(pte))
+		new = ops->swp_mksoft_dirty(new);
+	if (ops->swp_exclusive(pte))
+		new = ops->swp_mkexclusive(new);
+	return ops->swp_uffd(pte) ? ops->swp_mkuffd(new) : new;
+}
+
 /*
  * mm/internal.h:__pte_batch_clear_ignored: what two entries of a run may differ in is
  * taken out with the kernel's own helpers, side effects included.

@@ -114,6 +114,33 @@ static inline u32 vma_pte(const struct vma *vma, u64 address)
 	return table * PTRS_PER_PTE + (u32)(address >> PAGE_SHIFT) % PTRS_PER_PTE;
 }
 
+/* Is it among the VMAs that the reverse map of an anon_vma finds? */
+static inline bool vma_in_anon_vma(const struct vma *vma, u32 anon_vma)
+{
+	return vma->mm != NONE && vma->anon_vma == anon_vma;
+}
+
+/* include/linux/mmap_lock.h. Nothing waits: range_is_locked() is asked before. */
+static inline void mmap_read_lock(struct machine *m, u32 mm)
+{
+	put(m, &m->mm[mm].mmap_lock, m->mm[mm].mmap_lock + 1);
+}
+
+static inline void mmap_read_unlock(struct machine *m, u32 mm)
+{
+	put(m, &m->mm[mm].mmap_lock, m->mm[mm].mmap_lock - 1);
+}
+
+static inline void mmap_write_lock(struct machine *m, u32 mm)
+{
+	put(m, &m->mm[mm].mmap_lock, MMAP_WRITE_LOCKED);
+}
+
+static inline void mmap_write_unlock(struct machine *m, u32 mm)
+{
+	put(m, &m->mm[mm].mmap_lock, 0);
+}
+
 static inline void enter_phase(struct machine *m, enum phase phase)
 {
 	put(m, &m->task->phase, phase);
@@ -210,6 +237,8 @@ __mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteva
 __mirrored void try_to_unmap_flush(struct machine *m);
 __mirrored void try_to_unmap_flush_dirty(struct machine *m);
 __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm);
+/* include/linux/mm.h: RSS is about to fall */
+void update_hiwater_rss(struct machine *m, u32 mm);
 /*
  * The walk met a PTE of a locked VMA, the seen-th. All of the folio's PTEs must have been
  * seen under one page-table lock before it may be marked mlocked. False: look on.
@@ -243,6 +272,18 @@ __mirrored u32 folio_referenced(struct machine *m, const struct folio *folio, bo
  * on until it lets go of the lock, which shows as steps of the CPU that waits.
  */
 void pte_lock(struct machine *m, u32 pte);
+
+/* The lock of a whole page table, outside a walk of the reverse map. */
+static inline void lock_pte_table(struct machine *m, u32 table)
+{
+	pte_lock(m, table * PTRS_PER_PTE);
+	put(m, &m->task->ptl, table);
+}
+
+static inline void unlock_pte_table(struct machine *m)
+{
+	put(m, &m->task->ptl, NONE);
+}
 /* Clear a PTE for a moment, and keep its table's lock: others see neither old nor new. */
 void keep_pte(struct machine *m, u32 pte);
 /* The page of the folio that an entry found by the walk maps, in page[]. */
@@ -253,6 +294,8 @@ void pte_clear(struct machine *m, u32 pte);
 /* --- mm/internal.h -------------------------------------------------------- */
 
 enum fpb_flags { FPB_RESPECT_DIRTY = 1, FPB_RESPECT_SOFT_DIRTY = 2, FPB_RESPECT_WRITE = 4 };
+
+pte_t pte_move_swp_offset(const struct machine *m, pte_t pte, s64 delta);
 
 /* folio_pte_batch_flags(): how many PTEs from pte on continue pteval, at most max. */
 u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t pteval,
@@ -289,6 +332,52 @@ __mirrored void __folio_unqueue_deferred_split(struct machine *m, const struct f
 __mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,
 				     bool partially_mapped);
 __mirrored const struct folio *vm_normal_folio(struct machine *m, pte_t pteval);
+__mirrored u32 vm_normal_page(struct machine *m, pte_t pteval);
+
+/* --- mm/memory.c, mm/mmu_gather.c: zapping --------------------------------- */
+
+struct mmu_gather;
+
+__mirrored void unmap_vmas(struct machine *m, struct mmu_gather *tlb, u64 start, u64 end);
+__mirrored void __zap_vma_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				u64 start, u64 end, bool reclaim_pt);
+__mirrored void zap_pte_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+			      u64 addr, u64 end, bool reclaim_pt);
+__mirrored void zap_huge_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+			     u32 table);
+__mirrored void zap_vma_range_batched(struct machine *m, struct mmu_gather *tlb,
+				      const struct vma *vma, u64 start, u64 end);
+__mirrored void free_pgtables(struct machine *m, struct mmu_gather *tlb, u64 start, u64 end);
+
+/* fullmm: the whole address space goes */
+__mirrored void tlb_gather_mmu(struct machine *m, struct mmu_gather *tlb, u32 mm, bool fullmm);
+__mirrored bool __tlb_remove_folio_pages(struct machine *m, struct mmu_gather *tlb, u32 page,
+					 u32 nr);
+void tlb_remove_tlb_entries(struct machine *m, struct mmu_gather *tlb, u64 address, u32 nr);
+void tlb_remove_pmd_tlb_entry(struct machine *m, struct mmu_gather *tlb, u64 address);
+void pte_free_tlb(struct machine *m, struct mmu_gather *tlb, u32 table);
+void tlb_flush_mmu_tlbonly(struct machine *m, struct mmu_gather *tlb);
+void tlb_flush_mmu(struct machine *m, struct mmu_gather *tlb);
+__mirrored void tlb_finish_mmu(struct machine *m, struct mmu_gather *tlb);
+/* Entries first to end - 1 of what was gathered. */
+__mirrored void free_pages_and_swap_cache(struct machine *m, const struct mmu_gather *tlb,
+					  u32 first, u32 end);
+__mirrored void folios_put_refs(struct machine *m, const struct mmu_gather *tlb, u32 first,
+				u32 end);
+__mirrored void free_swap_cache(struct machine *m, const struct folio *folio);
+
+/* --- mm/vma.c --------------------------------------------------------------- */
+
+__mirrored void do_vmi_munmap(struct machine *m, u32 mm, u64 start, u64 end);
+__mirrored void unmap_region(struct machine *m, u32 mm, u64 start, u64 end);
+__mirrored void __split_vma(struct machine *m, const struct vma *vma, u64 addr, bool new_below);
+void remove_vmas(struct machine *m, u32 mm, u64 start, u64 end);
+void vma_write(struct machine *m, const struct vma *vma, const struct vma *val);
+/*
+ * Would somebody have to wait who locks the mm, reading or writing, and changes page tables
+ * of a range?
+ */
+bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool write);
 
 /* --- mm/madvise.c --------------------------------------------------------- */
 
@@ -334,6 +423,10 @@ __mirrored bool folio_clear_dirty_for_io(struct machine *m, const struct folio *
 bool folio_trylock(struct machine *m, const struct folio *folio);
 __mirrored void folio_unlock(struct machine *m, const struct folio *folio);
 __mirrored void folio_end_writeback(struct machine *m, const struct folio *folio);
+/* A reference of somebody outside reclaim, counted in gup. */
+void folio_get(struct machine *m, const struct folio *folio);
+void folio_put(struct machine *m, const struct folio *folio);
+void __page_cache_release(struct machine *m, const struct folio *folio);
 /* page: the first of those whose references go, for who watches. The last one frees the folio. */
 void folio_put_refs(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 __mirrored void __folio_put(struct machine *m, const struct folio *folio);
@@ -357,10 +450,17 @@ __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, 
 __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio);
 const struct cluster *swap_cluster(const struct machine *m, u32 slot);
+__mirrored void swap_put_entries_direct(struct machine *m, u32 slot, u32 nr);
+__mirrored void swap_put_entries_cluster(struct machine *m, u32 slot, u32 nr);
+__mirrored u32 __try_to_reclaim_swap(struct machine *m, u32 slot);
+/* mm/swap.h: more than half of all slots are in use */
+bool vm_swap_full(const struct machine *m);
 const struct cluster *swap_cluster_lock(struct machine *m, u32 slot);
 void swap_cluster_unlock(struct machine *m, const struct cluster *ci);
-/* Free slots whose count is 0; the cluster is locked. */
-void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr);
+/* The cluster is locked. page: of the slot, for who watches. */
+void __swap_cluster_put_entry(struct machine *m, const struct cluster *ci, u32 slot, u32 page);
+/* Free slots that nobody names any more; the cluster is locked. */
+__mirrored void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr);
 
 /* --- swap_map.c: mm/swapfile.c and mm/swap_state.c up to 6.16 --------------- */
 

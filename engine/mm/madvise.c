@@ -3,6 +3,7 @@
  * MADV_PAGEOUT: walk the page table, isolate what can go, reclaim it. One PMD range
  * after the other, so a batch of reclaim is at most 512 pages.
  */
+#include "arch/mmu_gather.h"
 #include "mm/internal.h"
 
 /* mm/madvise.c:madvise_folio_pte_batch */
@@ -29,15 +30,18 @@ static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 		list_add(m, folio, LIST_FOLIO_LIST);
 }
 
-/* The folio is locked: nobody else works on it. False: it stays whole. */
+/* The folio is locked: the page table may be let go meanwhile. False: it stays whole. */
 static bool split_locked(struct machine *m, const struct folio *folio)
 {
+	u32 ptl = m->task->ptl;
 	bool split;
 
 	folio_get(m, folio);
+	put(m, &m->task->ptl, NONE);
 	split = split_folio_to_list(m, folio, NONE);
 	folio_unlock(m, folio);
 	folio_put(m, folio);
+	put(m, &m->task->ptl, ptl);
 	return split;
 }
 
@@ -116,22 +120,26 @@ __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struc
 	enter(m, EV_madvise_cold_or_pageout_pte_range, NONE, (u32)((end - addr) >> PAGE_SHIFT));
 	if (m->table[table].pmd && !pageout_huge_pmd(m, table, addr, end))
 		return;
-	pte_lock(m, vma_pte(vma, addr));
+	lock_pte_table(m, table);
 	flush_tlb_batched_pending(m, vma->mm);
 	while (addr < end)
 		addr += pageout_pte(m, vma, addr, end) * PAGE_SIZE;
 	put(m, &m->task->folio, NONE);
+	unlock_pte_table(m);
 	reclaim_pages(m);
 }
 
 /* mm/madvise.c:madvise_pageout */
 __mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end)
 {
+	struct mmu_gather tlb;
+
 	enter(m, EV_madvise_pageout, NONE, (u32)((end - start) >> PAGE_SHIFT));
 	if (vma->flags & VM_LOCKED) {
 		step(m, EV_madvise_refused, NONE, 0);
 		return false;
 	}
+	tlb_gather_mmu(m, &tlb, vma->mm, false);
 	while (start < end) {
 		u64 next = (start | (PMD_SIZE - 1)) + 1;
 
@@ -141,5 +149,6 @@ __mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 st
 			madvise_cold_or_pageout_pte_range(m, vma, start, next);
 		start = next;
 	}
+	tlb_finish_mmu(m, &tlb);
 	return true;
 }

@@ -172,7 +172,7 @@ __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *fo
 		deferred_split_folio(m, folio, true);
 }
 
-/* mm/rmap.c:folio_remove_rmap_pmd, while PTEs map every page too */
+/* mm/rmap.c:folio_remove_rmap_pmd. PTEs may map the pages too. */
 __mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *folio)
 {
 	enter(m, EV_folio_remove_rmap_pmd, folio->page, PTRS_PER_PTE);
@@ -181,6 +181,9 @@ __mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *fol
 	if (!folio->entire_mapcount)
 		put(m, &folio->nr_pages_mapped, folio->nr_pages_mapped - ENTIRELY_MAPPED);
 	step(m, EV_mapcount_removed, folio->page, 1);
+	if (folio->nr_pages_mapped && folio->nr_pages_mapped < folio_nr_pages(folio) &&
+	    !folio_flag(folio, PG_partially_mapped))
+		deferred_split_folio(m, folio, true);
 }
 
 bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
@@ -458,7 +461,6 @@ static void cond_install_uffd_wp_ptes(struct machine *m, const struct vma *vma, 
 		m->arch->set_ptes(m, m->task->walk_pte + i, marker, 1);
 }
 
-/* include/linux/mm.h:update_hiwater_rss */
 void update_hiwater_rss(struct machine *m, u32 mm)
 {
 	count(m, COUNT_hiwater_update, 1);
@@ -581,6 +583,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 __mirrored void folio_lock_anon_vma_read(struct machine *m, const struct folio *folio)
 {
 	enter(m, EV_folio_lock_anon_vma_read, folio->page, 0);
+	put(m, &m->task->anon_vma, folio->anon_vma);
 }
 
 /* Those that share the folio's anon_vma or file, and cover it. */
@@ -591,13 +594,14 @@ static void walk_vmas(struct machine *m, const struct folio *folio,
 		const struct vma *vma = m->vma + i;
 		u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT);
 
-		if (vma->anon_vma != folio->anon_vma || last <= folio->index ||
+		if (!vma_in_anon_vma(vma, folio->anon_vma) || last <= folio->index ||
 		    vma->pgoff >= folio->index + folio_nr_pages(folio))
 			continue;
 		step(m, EV_rmap_vma, folio->page, i);
 		if (!rwc->rmap_one(m, folio, vma, rwc->arg) || (rwc->done && rwc->done(folio)))
 			break;
 	}
+	put(m, &m->task->anon_vma, NONE);
 }
 
 /* mm/rmap.c:rmap_walk_anon */

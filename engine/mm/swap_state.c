@@ -68,12 +68,19 @@ __mirrored void __swap_cache_replace_folio(struct machine *m, const struct folio
 	step(m, EV_swap_cache_replaced, new_folio->page, new_folio->swap);
 }
 
+/* mm/swap_state.c:free_swap_cache */
+__mirrored void free_swap_cache(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_free_swap_cache, folio->page, 0);
+	if (!folio_flag(folio, PG_swapcache) || folio_mapped(folio) || !folio_trylock(m, folio))
+		return;
+	folio_free_swap(m, folio);
+	folio_unlock(m, folio);
+}
+
 void free_folio_and_swap_cache(struct machine *m, const struct folio *folio)
 {
-	if (folio_flag(folio, PG_swapcache) && !folio_mapped(folio) && folio_trylock(m, folio)) {
-		folio_free_swap(m, folio);
-		folio_unlock(m, folio);
-	}
+	free_swap_cache(m, folio);
 	folio_put(m, folio);
 }
 

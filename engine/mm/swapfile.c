@@ -231,8 +231,7 @@ static enum dup __swap_cluster_dup_entry(struct machine *m, const struct cluster
 	return DUP_OK;
 }
 
-static void __swap_cluster_put_entry(struct machine *m, const struct cluster *ci, u32 slot,
-				     u32 page)
+void __swap_cluster_put_entry(struct machine *m, const struct cluster *ci, u32 slot, u32 page)
 {
 	const struct slot *entry = m->slot + slot;
 
@@ -303,20 +302,22 @@ __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32
 }
 
 /* mm/swapfile.c:__swap_cluster_free_entries */
-void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr)
+__mirrored void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr)
 {
 	const struct swap_device *si = swap_info(m, slot);
 	const struct cluster *ci = swap_cluster(m, slot);
 
+	enter(m, EV___swap_cluster_free_entries, NONE, nr);
+	put(m, &ci->count, ci->count - nr);
+	put(m, &si->inuse, si->inuse - nr);
 	for (u32 i = slot; i < slot + nr; i++) {
 		put(m, &m->slot[i].kind, SLOT_FREE);
+		put(m, &m->slot[i].count, 0);
 		put(m, &m->slot[i].folio, NONE);
 		put(m, &m->slot[i].zero, 0);
 		count(m, COUNT_swap_slot_write, 1);
+		step(m, EV_swap_slot_freed, NONE, i);
 	}
-	put(m, &ci->count, ci->count - nr);
-	put(m, &si->inuse, si->inuse - nr);
-	step(m, EV_swap_slot_freed, NONE, slot);
 }
 
 /* mm/swapfile.c:folio_swapped */

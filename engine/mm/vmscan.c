@@ -269,8 +269,7 @@ static enum label free_it(struct machine *m, const struct folio *folio)
 	return GO_ON;
 }
 
-/* mm/swap.h:vm_swap_full: more than half of all slots are in use */
-static bool vm_swap_full(const struct machine *m)
+bool vm_swap_full(const struct machine *m)
 {
 	u32 inuse = 0, total = 0;
 

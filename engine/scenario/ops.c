@@ -4,27 +4,21 @@
 #include "arch/tlb.h"
 #include "mm/internal.h"
 #include "scenario/ops.h"
+#include "scenario/ops_mm.h"
 #include "scenario/scenario.h"
-
-static bool vma_overlaps(const struct vma *vma, const struct scn_op *op)
-{
-	return vma->mm == op->mm && vma->start < op->va + op->pages * PAGE_SIZE &&
-	       op->va < vma->end;
-}
 
 /* mm/madvise.c:madvise_walk_vmas: past holes, up to the first VMA that refuses */
 static void op_madvise_pageout(struct machine *m, const struct scn_op *op)
 {
-	u64 start = op->va, end = op->va + op->pages * PAGE_SIZE;
+	u32 i;
 
-	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++) {
-		const struct vma *vma = m->vma + i;
-
-		if (vma_overlaps(vma, op) &&
-		    !madvise_pageout(m, vma, start > vma->start ? start : vma->start,
-				     end < vma->end ? end : vma->end))
+	mmap_read_lock(m, op->mm);
+	for (u64 va = op->va; (i = next_vma(m->s, op, va)) != NONE; va = m->vma[i].end)
+		if (!madvise_pageout(m, m->vma + i, va > m->vma[i].start ? va : m->vma[i].start,
+				     range_end(op) < m->vma[i].end ? range_end(op) :
+								     m->vma[i].end))
 			break;
-	}
+	mmap_read_unlock(m, op->mm);
 }
 
 static void op_try_to_unmap(struct machine *m, const struct scn_op *op)
@@ -119,6 +113,8 @@ static void change_refs(struct machine *m, u32 i, s32 pins, s32 refs, enum event
 	put(m, &folio->refcount, folio->refcount + (u32)refs);
 	count(m, COUNT_ref_op, 1);
 	step(m, event, folio->page, folio->refcount);
+	if (!folio->refcount)
+		__folio_put(m, folio);
 }
 
 static s32 pin_refs(const struct machine *m, const struct scn_op *op)
@@ -207,7 +203,7 @@ static bool is_referenced(const struct machine *m, const struct scn_op *op)
 {
 	const struct folio *folio = m->folio + op->folio;
 
-	return folio->gup > folio->pincount * folio_pin_refs(folio) && folio->refcount > 1;
+	return folio->gup > folio->pincount * folio_pin_refs(folio);
 }
 
 static bool is_under_writeback(const struct machine *m, const struct scn_op *op)
@@ -227,24 +223,6 @@ static bool is_ready_to_unmap(const struct machine *m, const struct scn_op *op)
 	return folio_flag(folio, PG_locked) &&
 	       (folio_flag(folio, PG_pagecache) ||
 		folio_flag(folio, PG_swapcache) == folio_flag(folio, PG_swapbacked));
-}
-
-static bool has_vma(const struct machine *m, const struct scn_op *op)
-{
-	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++)
-		if (vma_overlaps(m->vma + i, op))
-			return true;
-	return false;
-}
-
-/* Shared memory can be unmapped; what reclaim does with it then is not modelled. */
-static bool is_all_anonymous(const struct machine *m, const struct scn_op *op)
-{
-	(void)op;
-	for (u32 i = 0; i < m->s->nr_placed; i++)
-		if (folio_flag(m->folio + i, PG_pagecache))
-			return false;
-	return true;
 }
 
 static bool has_anonymous_vma(const struct machine *m, const struct scn_op *op)
@@ -289,6 +267,21 @@ const struct op_info op_infos[] = {
 	  .possible = is_all_anonymous,
 	  .needs = "there may be no shared memory, whose reclaim is not modelled",
 	  .text = "memory is short: reclaim looks at so many pages of the LRU lists" },
+	{ .name = "munmap",
+	  .takes = OP_MM | OP_VA | OP_PAGES,
+	  .run = op_munmap,
+	  .splits_vmas = 2,
+	  .own_cpu = true,
+	  .possible = may_change_vmas,
+	  .needs = "nobody else may hold the locks of the mm, of its anon_vmas or page tables",
+	  .text = "the process gives up a range of addresses" },
+	{ .name = "madvise_dontneed",
+	  .takes = OP_MM | OP_VA | OP_PAGES,
+	  .run = op_madvise_dontneed,
+	  .own_cpu = true,
+	  .possible = may_zap,
+	  .needs = "some of the range must be in VMAs, and nobody may hold its page-table locks",
+	  .text = "the process gives up the content of a range: MADV_DONTNEED" },
 	{ .name = "end_writeback",
 	  .takes = OP_FOLIO,
 	  .run = op_end_writeback,
@@ -325,7 +318,7 @@ const struct op_info op_infos[] = {
 	  .takes = OP_FOLIO,
 	  .run = op_put_ref,
 	  .possible = is_referenced,
-	  .needs = "somebody must hold a plain reference that is not the last",
+	  .needs = "somebody must hold a plain reference",
 	  .text = "drop such a reference" },
 	{ .name = "mark_dirty",
 	  .takes = OP_FOLIO,

@@ -26,6 +26,8 @@ struct op_info {
 	u32 may;		/* and those it may have */
 	const char *text;	/* one line for help and documentation */
 	bool reclaims;		/* walks page tables itself: cannot be triggered inside another */
+	u32 splits_vmas;	/* how often it may, each time that it runs */
+	bool own_cpu;		/* triggered inside another, it needs a CPU of its own */
 	/* What must hold when it runs, and in words; NULL: it always may. */
 	bool (*possible)(const struct machine *m, const struct scn_op *op);
 	const char *needs;

@@ -331,7 +331,7 @@ __mirrored void run_op(struct runner *r, u32 i)
 	}
 	machine_run_on(m, op.cpu);
 	put(m, &m->s->op, i);
-	if (!r->firing) {
+	if (!r->firing || op.cpu != cpu) {
 		put(m, &m->task->phase, PHASE_start);
 		put(m, &m->task->folio, NONE);
 		put(m, &m->task->page, NONE);
@@ -367,15 +367,26 @@ static void run_script(struct runner *r)
 	}
 }
 
-/* What one lane's script may not do, whatever its state: two reclaimers at once. */
+/* What one lane's script may not do, whatever its state: be on one CPU twice, reclaim twice. */
 static bool script_check(const struct scenario *s, struct error *err)
 {
+	u32 cpu = 0;
+
 	for (u32 i = 0; i < s->nr_ops; i++) {
-		if (!s->ops[i].op->reclaims || s->ops[i].when.event == NR_EVENTS)
+		const struct scn_op *op = &s->ops[i];
+		const char *where = op->op->reclaims		       ? "another operation" :
+				    op->op->own_cpu && op->cpu == cpu ? "what its own CPU does" :
+									 NULL;
+
+		if (op->when.event == NR_EVENTS) {
+			cpu = op->cpu;
+			continue;
+		}
+		if (!where)
 			continue;
 		snprintf(err->text, sizeof(err->text),
-			 "%s:%u:%u: /script/%u/when: %s cannot happen inside another operation",
-			 s->file, s->ops[i].at.line, s->ops[i].at.column, i, s->ops[i].op->name);
+			 "%s:%u:%u: /script/%u/when: %s cannot happen inside %s", s->file,
+			 op->at.line, op->at.column, i, op->op->name, where);
 		return false;
 	}
 	return true;

@@ -17,6 +17,7 @@
 #include "mm/internal.h"
 #include "scenario/builder.h"
 #include "scenario/json.h"
+#include "scenario/ops.h"
 
 static u64 map_pages(const struct scenario *s, const struct scn_map *map)
 {
@@ -178,6 +179,16 @@ static bool make_tables(struct builder *b, struct error *err)
 	return true;
 }
 
+/* Entries of vma[] that stand ready for what the script may split. */
+static u32 spare_vmas(const struct scenario *s)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < s->nr_ops; i++)
+		nr += s->ops[i].op->splits_vmas;
+	return nr;
+}
+
 static void set_shape(const struct builder *b, struct mm_state *shape)
 {
 	const struct scenario *s = b->s;
@@ -186,7 +197,7 @@ static void set_shape(const struct builder *b, struct mm_state *shape)
 	shape->nr_tlb = s->tlb_entries;
 	shape->nr[ARRAY_CPU] = shape->nr[ARRAY_TASK] = s->cpus;
 	shape->nr[ARRAY_MM] = s->nr_mms;
-	shape->nr[ARRAY_VMA] = b->nr_vmas;
+	shape->nr[ARRAY_VMA] = b->nr_vmas + spare_vmas(s);
 	shape->nr[ARRAY_TABLE] = b->nr_tables;
 	shape->nr[ARRAY_PTE] = b->nr_tables * PTRS_PER_PTE;
 	shape->nr[ARRAY_DEVICE] = s->nr_devices;
@@ -558,6 +569,9 @@ static void place_tables(struct builder *b)
 		b->vmas[i].anon_vma = i;
 		*WRITABLE(struct vma, b, state_vma, i) = b->vmas[i];
 	}
+	for (u32 i = b->nr_vmas; i < b->state->nr[ARRAY_VMA]; i++)
+		*WRITABLE(struct vma, b, state_vma, i) =
+			(struct vma){ .mm = NONE, .anon_vma = NONE };
 }
 
 static void place_cpus(struct builder *b)
@@ -568,7 +582,7 @@ static void place_cpus(struct builder *b)
 
 		*task = (struct task){
 			.walk_vma = NONE, .walk_pte = NONE, .walk_pmd = NONE,
-			.folio = NONE, .page = NONE
+			.folio = NONE, .page = NONE, .ptl = NONE, .anon_vma = NONE
 		};
 		cpu->mm = NONE;
 		for (u32 i = b->s->nr_mms; i-- > 0;)

@@ -35,12 +35,15 @@ static const struct word_field task_fields[] = {
 	FIELDS(task, run.write, 16, HEX),
 	FIELDS(task, run.soft_dirty, 16, HEX), FIELDS(task, run.uffd, 16, HEX),
 	FIELD(task, kept_pte, PTE), FIELD(task, kept, HEX),
+	FIELD(task, ptl, INDEX), FIELD(task, anon_vma, INDEX),
 };
 static const struct word_field mm_fields[] = {
 	FIELD(mm, cpumask, HEX), FIELD(mm, tlb_gen, NUMBER), FIELD(mm, anonpages, NUMBER),
 	FIELD(mm, swapents, NUMBER), FIELD(mm, hiwater_rss, NUMBER), FIELD(mm, tlb_pending, NUMBER),
 	FIELD(mm, tlb_flushed, NUMBER), FIELD(mm, on_mmlist, NUMBER), FIELD(mm, asid, NUMBER),
 	FIELD(mm, shmempages, NUMBER),
+	FIELD(mm, mmap_lock, NUMBER), FIELD(mm, tlb_flush_pending, NUMBER),
+	FIELD(mm, tlb_gathered, NUMBER),
 };
 static const struct word_field vma_fields[] = {
 	FIELD(vma, start, HEX), FIELD(vma, end, HEX), FIELD(vma, pgoff, HEX), FIELD(vma, mm, MM),

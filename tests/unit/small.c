@@ -48,9 +48,8 @@ static void failed(void *ctx, const struct verdict *v)
 	print_error("%s: %s\n", (const char *)ctx, v->text);
 }
 
-void small_run(const struct small *small)
+static struct run record(const struct small *small, struct scenario *s)
 {
-	struct scenario *s = load(small);
 	struct error err;
 	struct run run;
 
@@ -60,6 +59,55 @@ void small_run(const struct small *small)
 		if (run.lanes[i].invariant.text[0])
 			fail_msg("%s: %s step %u: %s", small->name, run.lanes[i].spec->name,
 				 run.lanes[i].invariant_step, run.lanes[i].invariant.text);
+	return run;
+}
+
+static u64 counted(const struct lane *lane, u32 pos, enum counter counter)
+{
+	struct cursor c;
+	u64 nr;
+
+	assert_true(cursor_open(&c, lane->trace));
+	cursor_seek(&c, pos);
+	nr = c.live->count[counter];
+	cursor_close(&c);
+	return nr;
+}
+
+/* From where the operation begins to where the next one does. */
+static u64 cost_of(const struct lane *lane, u32 op, enum counter counter)
+{
+	u32 end = op + 1 < lane->scenario->nr_ops ? lane->began[op + 1] : (u32)lane->steps;
+
+	return counted(lane, end, counter) - counted(lane, lane->began[op], counter);
+}
+
+void small_costs(const struct small *small, const struct cost *costs, u32 nr)
+{
+	struct scenario *s = load(small);
+	struct run run = record(small, s);
+
+	for (u32 i = 0; i < nr; i++) {
+		u32 lane = 0;
+		u64 got;
+
+		while (strcmp(run.lanes[lane].spec->name, costs[i].lane) != 0)
+			assert_true(++lane < run.nr_lanes);
+		got = cost_of(&run.lanes[lane], costs[i].op, costs[i].counter);
+		if (got != costs[i].nr)
+			fail_msg("%s: %s operation %u costs %llu %s, not %llu", small->name,
+				 costs[i].lane, costs[i].op, (unsigned long long)got,
+				 counter_names[costs[i].counter], (unsigned long long)costs[i].nr);
+	}
+	run_free(&run);
+	scenario_free(s);
+}
+
+void small_run(const struct small *small)
+{
+	struct scenario *s = load(small);
+	struct run run = record(small, s);
+
 	if (run_expect(&run, failed, (void *)(uintptr_t)small->name))
 		fail_msg("%s", small->name);
 	run_free(&run);

@@ -7,6 +7,8 @@
 #ifndef UNIT_SMALL_H
 #define UNIT_SMALL_H
 
+#include "core/state.h"
+
 #define MAX_EXPECT 12
 
 struct small {
@@ -16,6 +18,15 @@ struct small {
 	/* An expression at the end of every lane, or a whole expectation that begins with '{'. */
 	const char *expect[MAX_EXPECT];
 };
+
+/* What one operation of the script costs in one lane. */
+struct cost {
+	const char *lane;
+	u32 op;
+	enum counter counter;
+	u64 nr;
+};
+void small_costs(const struct small *small, const struct cost *costs, u32 nr);
 
 /* Fails the test where one does not hold. */
 void small_run(const struct small *small);

@@ -66,6 +66,7 @@ static const struct {
 	{ "7.3.4+*", "*", EV_try_to_unmap_flush, EV_try_to_unmap_flush_dirty },
 	{ "7.3.4", "amd64", EV_try_to_unmap_flush, EV_try_to_unmap_flush_dirty },
 	{ "6.*", "*", EV_try_to_unmap_flush, EV_try_to_unmap_flush_dirty },
+	{ "*", "amd64", EV_free_swap_cache, EV___folio_split },
 	{ "6.12*", "*", EV_rmap_walk, EV_try_to_unmap },
 	{ "6.12*", "*", EV_rmap_walk_locked, EV_try_to_migrate },
 	{ "6.16*", "arm64", EV_split_huge_page_to_list_to_order, EV_split_folio_to_list },

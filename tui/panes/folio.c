@@ -230,7 +230,7 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 		[LRU_UNEVICTABLE] = "unevictable LRU", [LIST_FOLIO_LIST] = "folio_list",
 		[LIST_NODE] = "node_folio_list", [LIST_RET] = "ret_folios",
 		[LIST_PAGEOUT] = "waiting for the flush", [LIST_FREE] = "free_folios",
-		[LIST_HOLD] = "l_hold", [LIST_INACTIVE] = "l_inactive",
+		[LIST_HOLD] = "l_hold", [LIST_INACTIVE] = "l_inactive", [LIST_PUT] = "put_folios",
 	};
 	const char *list = f->list < NR_LISTS ? lists[f->list] : "no list";
 	char text[160];

@@ -65,6 +65,23 @@ static pte_t get_and_clear_ptes(struct machine *m, u32 pte, u32 nr)
 	return __get_and_clear_full_ptes(m, pte, 1);
 }
 
+static void clear_full_ptes(struct machine *m, u32 pte, u32 nr, bool full)
+{
+	(void)full;
+	if (nr > 1) {
+		contpte_clear_full_ptes(m, pte, nr);
+		return;
+	}
+	contpte_try_unfold(m, pte);
+	__get_and_clear_full_ptes(m, pte, 1);
+}
+
+static void pte_clear(struct machine *m, u32 pte)
+{
+	contpte_try_unfold(m, pte);
+	pte_store_none(m, pte);
+}
+
 static u32 pte_batch_hint(pte_t val, u32 pte)
 {
 	return arm64_pte_valid_cont(val) ? CONT_PTES - pte % CONT_PTES : 1;
@@ -138,10 +155,13 @@ const struct arch arm64_arch = {
 	.pte = &arm64_pte_ops,
 	.pmd = &arm64_pmd_ops,
 	.tlb_keeps_asids = true,
+	.tlb_flush_each_vma = true,
 	.ptep_get = ptep_get,
 	.ptep_get_lockless = ptep_get_lockless,
 	.set_ptes = set_ptes,
 	.get_and_clear_ptes = get_and_clear_ptes,
+	.clear_full_ptes = clear_full_ptes,
+	.pte_clear = pte_clear,
 	.pte_batch_hint = pte_batch_hint,
 	.ptep_set_access_flags = ptep_set_access_flags,
 	.wrprotect_ptes = wrprotect_ptes,
@@ -156,4 +176,5 @@ const struct arch arm64_arch = {
 	.flush_tlb_range = arm64_flush_tlb_range,
 	.flush_pmd_tlb_range = arm64_flush_pmd_tlb_range,
 	.flush_tlb_mm = arm64_flush_tlb_mm,
+	.tlb_flush = arm64_tlb_flush,
 };

@@ -240,6 +240,14 @@ __mirrored pte_t contpte_get_and_clear_full_ptes(struct machine *m, u32 pte, u32
 	return __get_and_clear_full_ptes(m, pte, nr);
 }
 
+/* arch/arm64/mm/contpte.c:contpte_clear_full_ptes; same */
+__mirrored void contpte_clear_full_ptes(struct machine *m, u32 pte, u32 nr)
+{
+	enter(m, EV_contpte_clear_full_ptes, watched_page(m, m->pte[pte]), nr);
+	contpte_try_unfold_partial(m, pte, nr);
+	__get_and_clear_full_ptes(m, pte, nr);
+}
+
 void ___ptep_set_wrprotect(struct machine *m, u32 pte, pte_t val)
 {
 	pte_t old;

@@ -23,6 +23,7 @@ __mirrored void contpte_convert(struct machine *m, u32 pte, pte_t val);
 __mirrored void contpte_try_unfold_partial(struct machine *m, u32 pte, u32 nr);
 __mirrored void contpte_set_ptes(struct machine *m, u32 pte, pte_t val, u32 nr);
 __mirrored pte_t contpte_get_and_clear_full_ptes(struct machine *m, u32 pte, u32 nr);
+__mirrored void contpte_clear_full_ptes(struct machine *m, u32 pte, u32 nr);
 __mirrored void contpte_wrprotect_ptes(struct machine *m, u32 pte, u32 nr);
 __mirrored bool contpte_test_and_clear_young_ptes(struct machine *m, u32 pte, u32 nr);
 __mirrored bool contpte_clear_flush_young_ptes(struct machine *m, u32 pte, u32 nr);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "arch/arm64/tlbflush.h"
 #include "arch/arm64/tlbi.h"
+#include "arch/mmu_gather.h"
 #include "arch/tlb.h"
 
 #define MAX_DVM_OPS PTRS_PER_PTE
@@ -139,4 +140,17 @@ void arm64_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end)
 void arm64_tlbbatch_flush(struct machine *m)
 {
 	tlbi_sync(m);
+}
+
+/* asm/tlb.h:tlb_flush. An ASID is not used again before its translations are gone. */
+void arm64_tlb_flush(struct machine *m, const struct mmu_gather *tlb)
+{
+	u64 stride = tlb->cleared_ptes ? PAGE_SIZE : PMD_SIZE;
+
+	if (!tlb->fullmm)
+		__flush_tlb_range(m, tlb->mm, tlb->start & ~(stride - 1),
+				  (tlb->end + stride - 1) & ~(stride - 1), stride,
+				  tlb->freed_tables ? TLBF_NONE : TLBF_NOWALKCACHE, NONE);
+	else if (tlb->freed_tables)
+		arm64_flush_tlb_mm(m, tlb->mm);
 }

@@ -33,5 +33,6 @@ void arm64_flush_tlb_page(struct machine *m, u32 vma, u64 va);
 void arm64_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void arm64_flush_pmd_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void arm64_flush_tlb_mm(struct machine *m, u32 mm);
+void arm64_tlb_flush(struct machine *m, const struct mmu_gather *tlb);
 
 #endif

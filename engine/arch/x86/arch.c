@@ -47,6 +47,19 @@ static pte_t get_and_clear_ptes(struct machine *m, u32 pte, u32 nr)
 	return val;
 }
 
+/* When the whole address space goes, plain accesses do: no CPU uses it any more. */
+static void clear_full_ptes(struct machine *m, u32 pte, u32 nr, bool full)
+{
+	for (u32 i = 0; i < nr; i++) {
+		if (full) {
+			pte_load(m, pte + i);
+			pte_store_none(m, pte + i);
+		} else {
+			pte_exchange(m, pte + i, EV_pte_cleared);
+		}
+	}
+}
+
 static u32 pte_batch_hint(pte_t val, u32 pte)
 {
 	(void)val;
@@ -127,6 +140,8 @@ const struct arch x86_arch = {
 	.ptep_get_lockless = ptep_get_lockless,
 	.set_ptes = set_ptes,
 	.get_and_clear_ptes = get_and_clear_ptes,
+	.clear_full_ptes = clear_full_ptes,
+	.pte_clear = pte_store_none,
 	.pte_batch_hint = pte_batch_hint,
 	.ptep_set_access_flags = ptep_set_access_flags,
 	.wrprotect_ptes = wrprotect_ptes,
@@ -143,4 +158,5 @@ const struct arch x86_arch = {
 	/* The stride stays 4K: 512 pages are more than the limit, all goes. */
 	.flush_pmd_tlb_range = x86_flush_tlb_range,
 	.flush_tlb_mm = x86_flush_tlb_mm,
+	.tlb_flush = x86_tlb_flush,
 };

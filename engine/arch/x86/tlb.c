@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include "arch/mmu_gather.h"
 #include "arch/tlb.h"
 #include "arch/x86/tlb.h"
 
@@ -59,12 +60,12 @@ static void flush_pages(struct machine *m, u32 cpu, const struct flush_tlb_info 
 {
 	u32 page = m->task->page;
 
-	for (u64 addr = info->start; addr < info->end; addr += PAGE_SIZE) {
+	for (u64 addr = info->start; addr < info->end; addr += info->stride) {
 		if (cpu == m->s->cpu)
 			native_flush_tlb_one_user(m, addr, page);
 		else
 			invlpg(m, cpu, addr, page);
-		page += page != NONE;
+		page += page != NONE ? (u32)(info->stride >> PAGE_SHIFT) : 0;
 	}
 }
 
@@ -178,17 +179,18 @@ __mirrored void native_flush_tlb_multi(struct machine *m, u64 cpumask,
 }
 
 /* arch/x86/mm/tlb.c:flush_tlb_mm_range; reduced: no global ASIDs */
-__mirrored void flush_tlb_mm_range(struct machine *m, u32 mm, u64 start, u64 end, bool freed_tables)
+__mirrored void flush_tlb_mm_range(struct machine *m, u32 mm, u64 start, u64 end, u64 stride,
+				   bool freed_tables)
 {
 	u64 pages = (end - start) >> PAGE_SHIFT;
-	struct flush_tlb_info info = { .mm = mm, .start = start, .end = end,
+	struct flush_tlb_info info = { .mm = mm, .start = start, .end = end, .stride = stride,
 				       .freed_tables = freed_tables };
 
 	enter(m, EV_flush_tlb_mm_range, m->task->page, end == TLB_FLUSH_ALL ? 0 : (u32)pages);
 	inc_mm_tlb_gen(m, mm);
 	step(m, EV_tlb_gen_raised, NONE, 0);
 	info.new_tlb_gen = m->mm[mm].tlb_gen;
-	if (pages > SINGLE_PAGE_FLUSH_CEILING) {
+	if ((end - start) / stride > SINGLE_PAGE_FLUSH_CEILING) {
 		info.start = 0;
 		info.end = TLB_FLUSH_ALL;
 	}
@@ -248,15 +250,23 @@ __mirrored void arch_tlbbatch_flush(struct machine *m)
 
 void x86_flush_tlb_page(struct machine *m, u32 vma, u64 va)
 {
-	flush_tlb_mm_range(m, m->vma[vma].mm, va, va + PAGE_SIZE, false);
+	flush_tlb_mm_range(m, m->vma[vma].mm, va, va + PAGE_SIZE, PAGE_SIZE, false);
 }
 
 void x86_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end)
 {
-	flush_tlb_mm_range(m, m->vma[vma].mm, start, end, true);
+	flush_tlb_mm_range(m, m->vma[vma].mm, start, end, PAGE_SIZE, true);
 }
 
 void x86_flush_tlb_mm(struct machine *m, u32 mm)
 {
-	flush_tlb_mm_range(m, mm, 0, TLB_FLUSH_ALL, true);
+	flush_tlb_mm_range(m, mm, 0, TLB_FLUSH_ALL, PAGE_SIZE, true);
+}
+
+/* asm/tlb.h:tlb_flush */
+void x86_tlb_flush(struct machine *m, const struct mmu_gather *tlb)
+{
+	flush_tlb_mm_range(m, tlb->mm, tlb->fullmm ? 0 : tlb->start,
+			   tlb->fullmm ? TLB_FLUSH_ALL : tlb->end,
+			   tlb->cleared_ptes ? PAGE_SIZE : PMD_SIZE, tlb->freed_tables);
 }

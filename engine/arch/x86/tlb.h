@@ -23,6 +23,7 @@
 struct flush_tlb_info {
 	u32 mm;			/* NONE: whatever the CPU has loaded */
 	u64 start, end;		/* end TLB_FLUSH_ALL: everything */
+	u64 stride;		/* what one INVLPG is good for */
 	u64 new_tlb_gen;	/* 0: not known */
 	bool freed_tables;
 };
@@ -32,9 +33,10 @@ void x86_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end);
 void x86_flush_tlb_page(struct machine *m, u32 vma, u64 va);
 void x86_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void x86_flush_tlb_mm(struct machine *m, u32 mm);
+void x86_tlb_flush(struct machine *m, const struct mmu_gather *tlb);
 
 __mirrored void arch_tlbbatch_flush(struct machine *m);
-__mirrored void flush_tlb_mm_range(struct machine *m, u32 mm, u64 start, u64 end,
+__mirrored void flush_tlb_mm_range(struct machine *m, u32 mm, u64 start, u64 end, u64 stride,
 				   bool freed_tables);
 __mirrored void native_flush_tlb_multi(struct machine *m, u64 cpumask,
 				       const struct flush_tlb_info *info);

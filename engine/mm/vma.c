@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * VMAs come and go. An entry of vma[] that no mm owns stands ready for the next split; the
+ * world reserves as many as the script can need.
+ */
+#include "arch/mmu_gather.h"
+#include "mm/internal.h"
+
+/* An entry of vma[] that nobody uses; there always is one. */
+static const struct vma *vm_area_alloc(const struct machine *m)
+{
+	u32 i = 0;
+
+	while (m->vma[i].mm != NONE)
+		i++;
+	return m->vma + i;
+}
+
+void vma_write(struct machine *m, const struct vma *vma, const struct vma *val)
+{
+	put64(m, &vma->start, val->start);
+	put64(m, &vma->end, val->end);
+	put64(m, &vma->pgoff, val->pgoff);
+	put(m, &vma->mm, val->mm);
+	put(m, &vma->anon_vma, val->anon_vma);
+	put(m, &vma->flags, val->flags);
+	put(m, &vma->table, val->table);
+}
+
+/* mm/vma.c:__split_vma: the new one is what lies above addr, or below it */
+__mirrored void __split_vma(struct machine *m, const struct vma *vma, u64 addr, bool new_below)
+{
+	struct vma below = *vma, above = *vma;
+	const struct vma *new = vm_area_alloc(m);
+
+	enter(m, EV___split_vma, NONE, vma_idx(m, vma));
+	below.end = above.start = addr;
+	above.pgoff += (addr - vma->start) >> PAGE_SHIFT;
+	above.table += (u32)((addr >> PMD_SHIFT) - (vma->start >> PMD_SHIFT));
+	vma_write(m, new, new_below ? &below : &above);
+	vma_write(m, vma, new_below ? &above : &below);
+	step(m, EV_vma_split, NONE, vma_idx(m, new));
+}
+
+static void vm_area_free(struct machine *m, const struct vma *vma)
+{
+	static const struct vma none = { .mm = NONE, .anon_vma = NONE };
+
+	vma_write(m, vma, &none);
+	step(m, EV_vma_removed, NONE, vma_idx(m, vma));
+}
+
+void remove_vmas(struct machine *m, u32 mm, u64 start, u64 end)
+{
+	u32 i;
+
+	while ((i = find_vma(m->s, mm, start)) != NONE && m->vma[i].start < end)
+		vm_area_free(m, m->vma + i);
+}
+
+/* mm/vma.c:unmap_region: zap, take the VMAs out, free page tables, flush, free pages */
+__mirrored void unmap_region(struct machine *m, u32 mm, u64 start, u64 end)
+{
+	struct mmu_gather tlb;
+
+	enter(m, EV_unmap_region, NONE, (u32)((end - start) >> PAGE_SHIFT));
+	tlb_gather_mmu(m, &tlb, mm, false);
+	update_hiwater_rss(m, mm);
+	unmap_vmas(m, &tlb, start, end);
+	remove_vmas(m, mm, start, end);
+	free_pgtables(m, &tlb, start, end);
+	tlb_finish_mmu(m, &tlb);
+}
+
+/* mm/vma.c:do_vmi_munmap: VMAs that reach out of the range are split first */
+__mirrored void do_vmi_munmap(struct machine *m, u32 mm, u64 start, u64 end)
+{
+	u32 first = find_vma(m->s, mm, start), last;
+
+	enter(m, EV_do_vmi_munmap, NONE, (u32)((end - start) >> PAGE_SHIFT));
+	if (first == NONE || m->vma[first].start >= end)
+		return;
+	if (m->vma[first].start < start)
+		__split_vma(m, m->vma + first, start, true);
+	last = find_vma(m->s, mm, end - 1);
+	if (last != NONE && m->vma[last].start < end && m->vma[last].end > end)
+		__split_vma(m, m->vma + last, end, false);
+	unmap_region(m, mm, start, end);
+}
+
+/* Does a task hold the lock of one of these page tables? */
+static bool holds_ptl(const struct machine *m, const struct task *task, u32 mm, u64 start, u64 end)
+{
+	u32 table = task->ptl != NONE	   ? task->ptl :
+		    task->walk_pte != NONE ? task->walk_pte / PTRS_PER_PTE :
+					     NONE;
+
+	return table != NONE && m->table[table].mm == mm && m->table[table].va < end &&
+	       start < m->table[table].va + PMD_SIZE;
+}
+
+/* Does it walk the reverse map of one of these VMAs? */
+static bool locks_anon_vma(const struct machine *m, const struct task *task, u32 mm, u64 start,
+			   u64 end)
+{
+	for (u32 i = 0; i < m->s->nr[ARRAY_VMA]; i++) {
+		const struct vma *vma = m->vma + i;
+
+		if (vma->mm == mm && vma->start < end && start < vma->end &&
+		    vma_in_anon_vma(vma, task->anon_vma))
+			return true;
+	}
+	return false;
+}
+
+bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool write)
+{
+	u32 lock = m->mm[mm].mmap_lock;
+
+	if (lock == MMAP_WRITE_LOCKED || (write && lock))
+		return true;
+	for (u32 i = 0; i < m->s->nr[ARRAY_TASK]; i++) {
+		const struct task *task = state_task(m->s, i);
+
+		if (holds_ptl(m, task, mm, start, end) ||
+		    (write && locks_anon_vma(m, task, mm, start, end)))
+			return true;
+	}
+	return false;
+}

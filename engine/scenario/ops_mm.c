@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "arch/mmu_gather.h"
+#include "mm/internal.h"
+#include "scenario/ops_mm.h"
+#include "scenario/scenario.h"
+
+u64 range_end(const struct scn_op *op)
+{
+	return op->va + op->pages * PAGE_SIZE;
+}
+
+u32 next_vma(const struct mm_state *s, const struct scn_op *op, u64 va)
+{
+	u32 i = find_vma(s, op->mm, va);
+
+	return i != NONE && state_vma(s, i)->start < range_end(op) ? i : NONE;
+}
+
+void op_munmap(struct machine *m, const struct scn_op *op)
+{
+	mmap_write_lock(m, op->mm);
+	do_vmi_munmap(m, op->mm, op->va, range_end(op));
+	mmap_write_unlock(m, op->mm);
+}
+
+/* MADV_DONTNEED; each VMA is advised for itself, the gather is one. */
+void op_madvise_dontneed(struct machine *m, const struct scn_op *op)
+{
+	struct mmu_gather tlb;
+	u64 end = range_end(op);
+	u32 i;
+
+	mmap_read_lock(m, op->mm);
+	tlb_gather_mmu(m, &tlb, op->mm, false);
+	for (u64 va = op->va; (i = next_vma(m->s, op, va)) != NONE; va = m->vma[i].end) {
+		const struct vma *vma = m->vma + i;
+
+		if (vma->flags & VM_LOCKED) {
+			step(m, EV_madvise_refused, NONE, 0);
+			break;
+		}
+		zap_vma_range_batched(m, &tlb, vma, va > vma->start ? va : vma->start,
+				      end < vma->end ? end : vma->end);
+	}
+	tlb_finish_mmu(m, &tlb);
+	mmap_read_unlock(m, op->mm);
+}
+
+bool has_vma(const struct machine *m, const struct scn_op *op)
+{
+	return next_vma(m->s, op, op->va) != NONE;
+}
+
+bool is_all_anonymous(const struct machine *m, const struct scn_op *op)
+{
+	(void)op;
+	for (u32 i = 0; i < m->s->nr_placed; i++)
+		if (folio_flag(m->folio + i, PG_pagecache))
+			return false;
+	return true;
+}
+
+bool may_change_vmas(const struct machine *m, const struct scn_op *op)
+{
+	return is_all_anonymous(m, op) &&
+	       !range_is_locked(m, op->mm, op->va, range_end(op), true);
+}
+
+bool may_zap(const struct machine *m, const struct scn_op *op)
+{
+	return is_all_anonymous(m, op) && has_vma(m, op) &&
+	       !range_is_locked(m, op->mm, op->va, range_end(op), false);
+}
