@@ -64,6 +64,7 @@ program := $(O)/folioscope
 
 # Flags. Found out when first needed, so that `make deps` works on a machine with no compiler.
 
+comma := ,
 lazy = $(eval $(1) := $$(shell $(2)))$($(1))
 require = $(if $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo yes),,\
 	$(error $(1) is missing: `make deps` installs what Debian has, elsewhere it names it))
@@ -89,7 +90,7 @@ compile = $(CC) $(CPPFLAGS) $(includes) $(file_cflags) $(CFLAGS) $(warnings) $(n
 	$(coverage) $(WERROR) \
 	-MMD -MP -c -o $@ $<
 archive = rm -f $@ && $(if $(filter lto,$(VARIANT)),gcc-ar,$(AR)) rcs $@ $^
-link = $(CC) $(CFLAGS) $(needed) $(LDFLAGS) -o $@
+link = $(CC) $(CFLAGS) $(needed) $(LDFLAGS) $(wrap) -o $@
 quiet = @printf '  %-5s %s\n' $(1) $@;
 
 # Build
@@ -140,6 +141,14 @@ $(fuzz_help): $(fuzz_help_o)
 
 $(unit): %: %.o $(unit_help) $(fuzz_help) $(lib)
 	$(call quiet,LINK) $(link) $^ $(check_libs) $(libs) $(LDLIBS)
+
+# This one takes the program's memory away.
+$(O)/tests/unit/memory_test: wrap = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup open_memstream)
+
+# This one has it taken away by what is loaded first.
+$(O)/tests/unit/terminal_test: | $(O)/tests/preload/failing.so
+$(O)/tests/preload/failing.so: tests/preload/failing.c
+	$(call quiet,LINK) mkdir -p $(@D) && $(CC) $(CFLAGS) $(warnings) -shared -fPIC -o $@ $<
 
 $(O)/tests/bench/bench: $(O)/tests/bench/bench.o $(lib)
 	$(call quiet,LINK) $(link) $^ $(libs) $(LDLIBS)

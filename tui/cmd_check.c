@@ -30,7 +30,8 @@ static void on_failed_expectation(void *ctx, const struct verdict *v)
 	found(ctx, v->text, v->command);
 }
 
-static void judge_invariants(struct findings *f, const struct run *run)
+/* False: out of memory. */
+static bool judge_invariants(struct findings *f, const struct run *run)
 {
 	char text[1024];
 
@@ -44,9 +45,12 @@ static void judge_invariants(struct findings *f, const struct run *run)
 		snprintf(text, sizeof(text), "%s step %u: %s", name, lane->invariant_step,
 			 lane->invariant.text);
 		command = run_command(f->s, NULL, name, lane->invariant_step);
-		found(f, text, command ? command : "out of memory");
+		if (!command)
+			return false;
+		found(f, text, command);
 		free(command);
 	}
+	return true;
 }
 
 static int check(const struct options *opt, const char *scenario)
@@ -58,9 +62,10 @@ static int check(const struct options *opt, const char *scenario)
 	if (status != STATUS_OK)
 		return status;
 	f.s = run.scenario;
-	judge_invariants(&f, &run);
-	run_expect(&run, on_failed_expectation, &f);
-	status = command_limits(&run);
+	if (judge_invariants(&f, &run) && run_expect(&run, on_failed_expectation, &f) != NONE)
+		status = command_limits(&run);
+	else
+		status = complain(STATUS_INTERNAL, "%s: out of memory", scenario);
 	if (!f.nr && status == STATUS_OK)
 		printf("%sok%s %s (%u expectation%s)\n", f.paint->good, f.paint->off, f.s->name,
 		       f.s->nr_expects, f.s->nr_expects == 1 ? "" : "s");

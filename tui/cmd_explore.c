@@ -45,8 +45,9 @@ static int explore(const struct options *opt, struct run *run)
 	if (status != STATUS_OK)
 		return status;
 	status = term_run(&app, &term);
-	if (status == STATUS_INTERNAL)
-		complain(status, "the terminal could not be used");
+	if (status < 0)
+		status = complain(STATUS_INTERNAL, status == TERM_UNUSABLE ?
+				  "the terminal could not be used" : "out of memory");
 	app_close(&app);
 	return status;
 }

@@ -393,7 +393,7 @@ int term_run(struct app *app, const struct term_options *options)
 	u32 effects = EFFECT_REDRAW;
 
 	if (!start(options))
-		return 3;
+		return TERM_UNUSABLE;
 	while (!(effects & EFFECT_QUIT)) {
 		if (effects & EFFECT_SUSPEND)
 			suspend();
@@ -406,5 +406,5 @@ int term_run(struct app *app, const struct term_options *options)
 		effects = wait_for_effects(app, &ended_by);
 	}
 	stop();
-	return ended_by ? 128 + ended_by : effects & EFFECT_QUIT ? 0 : 3;
+	return ended_by ? 128 + ended_by : effects & EFFECT_QUIT ? 0 : TERM_NO_MEMORY;
 }

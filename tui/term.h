@@ -20,7 +20,11 @@ struct term_options {
 /* Can this be a full screen: standard input and output on a terminal that can move its cursor? */
 bool term_usable(void);
 
-/* Explore until the user leaves or a signal ends it: an exit status, or 128 + signal. */
+/*
+ * Explore until the user leaves or a signal ends it: 0, or 128 + signal. Negative: it came to
+ * nothing, or to an end.
+ */
+enum term_failure { TERM_UNUSABLE = -1, TERM_NO_MEMORY = -2 };
 int term_run(struct app *app, const struct term_options *options);
 
 #endif

@@ -244,7 +244,8 @@ static void parse_lane(struct parser *p, struct node *call)
 	}
 	call->lane = malloc((size_t)(end - start) + 1);
 	if (!call->lane) {
-		fail(p, p->p, "out of memory");
+		p->failed = true;
+		error_no_memory(p->err);
 		return;
 	}
 	memcpy(call->lane, start, (size_t)(end - start));

@@ -205,6 +205,8 @@ static bool read_that(struct reader *r, u32 node, void *target)
 	if (!expect->that)
 		return false;
 	expect->expr = expr_parse(r->s, expect->that, &why, &column);
+	if (!expect->expr && why.no_memory)
+		return error_no_memory(r->err);
 	if (!expect->expr && !r->doc->nodes[node].escaped)
 		at.column += column;
 	return expect->expr || json_fail(r->doc, node, at, r->err, "%s", why.text);

@@ -134,7 +134,8 @@ struct verdict {
 };
 /*
  * Evaluate every `expect` of a run; fail() hears of each that does not hold, and
- * of operations and remarks whose moment no lane came to. How many there were.
+ * of operations and remarks whose moment no lane came to. How many there were; NONE: there
+ * was no memory to look.
  */
 u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx);
 /* Is some invariant to be broken in this lane? Then run_expect() judges which and where. */

@@ -67,6 +67,7 @@ static void error_vset(struct error *err, size_t at, const char *format, va_list
 	if (at < sizeof(err->text))
 		vsnprintf(err->text + at, sizeof(err->text) - at, format, args);
 	make_printable(err->text);
+	err->no_memory = false;
 }
 
 bool error_set(struct error *err, const char *format, ...)

@@ -44,6 +44,7 @@ struct callpaths {
 	struct call_path **path;	/* [0] is empty */
 	u32 nr_paths, max_paths;
 	size_t bytes;
+	bool lost;
 	struct resolved cache[NR_CACHED];
 	struct live live[MAX_LIVE];	/* outermost first */
 	u32 nr_live;
@@ -137,6 +138,12 @@ static void resolve(struct callpaths *p, void *const *ip, u32 nr, struct call_pa
 	}
 }
 
+static u32 lose(struct callpaths *p)
+{
+	p->lost = true;
+	return 0;
+}
+
 /* Backtraces that differ in call sites alone share a path. */
 static u32 intern_path(struct callpaths *p, const struct call_path *path)
 {
@@ -146,20 +153,20 @@ static u32 intern_path(struct callpaths *p, const struct call_path *path)
 		if (memcmp(p->path[i], path, sizeof(*path)) == 0)
 			return i;
 	if (p->nr_paths == MAX_PATHS)
-		return 0;
+		return lose(p);
 	if (p->nr_paths == p->max_paths) {
 		u32 max = p->max_paths ? 2 * p->max_paths : 64;
 		struct call_path **grown = realloc(p->path, max * sizeof(struct call_path *));
 
 		if (!grown)
-			return 0;
+			return lose(p);
 		p->bytes += (max - p->max_paths) * sizeof(struct call_path *);
 		p->path = grown;
 		p->max_paths = max;
 	}
 	copy = malloc(sizeof(*copy));
 	if (!copy)
-		return 0;
+		return lose(p);
 	*copy = *path;
 	p->bytes += sizeof(*copy);
 	p->path[p->nr_paths] = copy;
@@ -284,6 +291,11 @@ void callpaths_set_boundary(struct callpaths *p, void (*fn)(void))
 void callpaths_restart(struct callpaths *p)
 {
 	p->nr_live = 0;
+}
+
+bool callpaths_lost(const struct callpaths *p)
+{
+	return p->lost;
 }
 
 const struct call_path *callpaths_get(const struct callpaths *p, u32 path)

@@ -32,6 +32,8 @@ u16 callpaths_here(struct callpaths *p);
  * same, and the stack need not be read. site NULL: read it.
  */
 u16 callpaths_at(struct callpaths *p, bool entered, const void *site);
+/* Memory or numbers ran out: since then some paths are the empty one that are not empty. */
+bool callpaths_lost(const struct callpaths *p);
 const struct call_path *callpaths_get(const struct callpaths *p, u32 path);
 size_t callpaths_bytes(const struct callpaths *p);
 

@@ -165,6 +165,8 @@ void trace_record(struct trace *t, enum event event, u32 page, u32 arg, const vo
 
 	if (!t->oom)
 		step.path = callpaths_at(t->paths, event_is_function(event), site);
+	if (!t->oom && callpaths_lost(t->paths))
+		stop(t);
 	commit(t, &step);
 }
 

@@ -165,6 +165,22 @@ static void insert_behind(cJSON *array, u32 index, cJSON *element)
 		cJSON_AddItemToArray(array, cJSON_DetachItemFromArray(array, (int)index + 1));
 }
 
+/*
+ * A process that comes in runs on another CPU: this one is in the kernel, most often where
+ * it cannot be preempted. False: there is no other.
+ */
+static bool run_elsewhere(const struct scenario *s, u32 outer, cJSON *op)
+{
+	cJSON *cpu = cJSON_GetObjectItem(op, "cpu");
+
+	if (!cJSON_GetObjectItem(op, "mm") ||
+	    (cpu ? (u32)cpu->valueint : 0) != s->ops[outer].cpu)
+		return true;
+	cJSON_DeleteItemFromObject(op, "cpu");
+	cJSON_AddNumberToObject(op, "cpu", (s->ops[outer].cpu + 1) % s->cpus);
+	return s->cpus > 1;
+}
+
 static void add_trigger(struct gen *g, struct dice *d, cJSON *json, const struct run *run)
 {
 	const struct lane *lane = &run->lanes[roll(d, run->nr_lanes)];
@@ -173,7 +189,10 @@ static void add_trigger(struct gen *g, struct dice *d, cJSON *json, const struct
 	u32 begin, outer = enclosing(lane, i, &begin);
 
 	make_when(d, op, lane, begin, i);
-	insert_behind(cJSON_GetObjectItem(json, "script"), outer, op);
+	if (run_elsewhere(lane->scenario, outer, op))
+		insert_behind(cJSON_GetObjectItem(json, "script"), outer, op);
+	else
+		cJSON_Delete(op);
 }
 
 static void add_triggers(struct gen *g, struct dice *d, cJSON *json)
