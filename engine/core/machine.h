@@ -37,6 +37,7 @@ struct journal {
 /* Hears of each step from watch_from on, and of every seam before it. */
 struct observer {
 	void (*step)(struct observer *o, enum event event, u32 page, u32 arg);
+	void (*rest)(struct observer *o, u32 loop);	/* NULL: it does not matter */
 };
 
 struct machine {
@@ -130,6 +131,18 @@ static inline __attribute__((always_inline)) void step(struct machine *m, enum e
 	m->steps++;
 	if (unlikely(m->observer) && (m->steps >= m->watch_from || event_is_seam(event)))
 		m->observer->step(m->observer, event, page, arg);
+}
+
+/*
+ * No step, but a place in a loop that goes on with nothing but what is in the state and what
+ * has been the same since its first turn. Who runs the machine may put the state of a later
+ * rest of the same loop in place of this one's. loop: a number that no other loop of the same
+ * operation has.
+ */
+static inline void rest(struct machine *m, u32 loop)
+{
+	if (unlikely(m->observer) && m->observer->rest)
+		m->observer->rest(m->observer, loop);
 }
 
 /* A step that does no more than enter a mirrored function. */

@@ -217,6 +217,7 @@ struct run_before {
 struct task {
 	u64 ubc_cpumask;	/* tlb_ubc.arch.cpumask (x86) */
 	u64 walk_address;	/* page_vma_mapped_walk: address */
+	u64 madvise_address;	/* madvise_pageout(): where it goes on */
 	u32 ubc_flush_required;
 	u32 ubc_writable;
 	u32 ubc_unmapped_pages;

@@ -140,14 +140,18 @@ __mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 st
 		return false;
 	}
 	tlb_gather_mmu(m, &tlb, vma->mm, false);
-	while (start < end) {
-		u64 next = (start | (PMD_SIZE - 1)) + 1;
+	put64(m, &m->task->madvise_address, start);
+	while (m->task->madvise_address < end) {
+		u64 next;
 
+		rest(m, vma_idx(m, vma));
+		start = m->task->madvise_address;
+		next = (start | (PMD_SIZE - 1)) + 1;
 		if (next > end)
 			next = end;
 		if (m->table[vma_pte(vma, start) / PTRS_PER_PTE].populated)
 			madvise_cold_or_pageout_pte_range(m, vma, start, next);
-		start = next;
+		put64(m, &m->task->madvise_address, next);
 	}
 	tlb_finish_mmu(m, &tlb);
 	return true;

@@ -67,7 +67,8 @@ static const struct {
 	u32 first, nr;
 } traits[] = {
 	/* of a call that has returned */
-	{ LEFT_OUT, WORDS(TASK, task, walk_address) }, { LEFT_OUT, WORDS(TASK, task, walk_vma) },
+	{ LEFT_OUT, WORDS(TASK, task, walk_address) },
+	{ LEFT_OUT, WORDS(TASK, task, madvise_address) }, { LEFT_OUT, WORDS(TASK, task, walk_vma) },
 	{ LEFT_OUT, WORDS(TASK, task, walk_pte) }, { LEFT_OUT, WORDS(TASK, task, walk_pmd) },
 	{ LEFT_OUT, WORDS(TASK, task, walk_flags) },
 	{ LEFT_OUT, WORDS(TASK, task, phase) }, { LEFT_OUT, WORDS(TASK, task, folio) },

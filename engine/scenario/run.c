@@ -45,6 +45,7 @@ struct runner {
 	bool firing;
 	struct survey *survey; /* one of the two */
 	struct recording *rec;
+	const struct snapshot *jump; /* to be put in place where it was kept, or NULL */
 	struct error *err;
 	bool failed, limited;
 };
@@ -304,6 +305,18 @@ static __mirrored void on_step(struct observer *o, enum event event, u32 page, u
 		fire(r, event, page);
 }
 
+static void on_rest(struct observer *o, u32 loop)
+{
+	struct runner *r = (struct runner *)(void *)o;
+
+	if (r->survey)
+		snapshots_offer(&r->survey->lane->snapshots, r->m, r->op, loop, r->matches);
+	if (!r->jump || r->jump->op != r->op || r->jump->loop != loop)
+		return;
+	snapshot_restore(&r->lane->snapshots, r->jump, r->m, r->matches);
+	r->jump = NULL;
+}
+
 static void script_error(struct runner *r, u32 i)
 {
 	const struct scn_op *op = &r->s->ops[i];
@@ -349,14 +362,16 @@ __mirrored void run_op(struct runner *r, u32 i)
 	step(m, EV_op_end, NONE, i);
 }
 
-static void run_script(struct runner *r)
+static void run_script(struct runner *r, u32 first)
 {
 	const struct scenario *s = r->s;
 
-	for (u32 i = 0; i < s->nr_ops && !r->failed; i = r->last_trigger) {
+	for (u32 i = first; i < s->nr_ops && !r->failed; i = r->last_trigger) {
 		r->limited = r->m->steps >= s->max_steps;
 		if (r->limited)
 			break;
+		if (r->survey)
+			snapshots_offer(&r->survey->lane->snapshots, r->m, i, NONE, r->matches);
 		r->op = i;
 		r->last_trigger = i + 1;
 		while (r->last_trigger < s->nr_ops &&
@@ -394,8 +409,8 @@ static bool script_check(const struct scenario *s, struct error *err)
 
 static bool runner_open(struct runner *r, const struct lane *lane, struct machine *m)
 {
-	*r = (struct runner){ .observer = { .step = on_step }, .lane = lane, .m = m,
-			      .s = lane->scenario };
+	*r = (struct runner){ .observer = { .step = on_step, .rest = on_rest }, .lane = lane,
+			      .m = m, .s = lane->scenario };
 	r->matches = calloc((size_t)lane->scenario->nr_ops + 1, sizeof(*r->matches));
 	return r->matches != NULL;
 }
@@ -417,6 +432,7 @@ static bool keep_start(struct lane *lane, struct error *err)
 	if (!lane->placed)
 		return error_no_memory(err);
 	memcpy(lane->placed, lane->words, size);
+	snapshots_open(&lane->snapshots, lane->m.s->words, lane->scenario->nr_ops);
 	return true;
 }
 
@@ -437,7 +453,7 @@ static bool count_lane(struct lane *lane, enum run_mode mode, bool checks, struc
 		if (checks)
 			check(&survey);
 		lane->m.observer = &r.observer;
-		run_script(&r);
+		run_script(&r, 0);
 		lane->m.observer = NULL;
 		lane->steps = lane->m.steps;
 		lane->limited = r.limited;
@@ -466,15 +482,30 @@ static bool machine_again(struct lane *lane, struct machine *m, u32 **words)
 	return true;
 }
 
+/* To the state nearest before what is to be recorded; the operation to go on with. */
+static u32 rewind_script(struct runner *r)
+{
+	const struct snapshots *all = &r->lane->snapshots;
+	const struct snapshot *near = snapshots_before(all, r->rec->from);
+	const struct snapshot *base = snapshots_base(all, near);
+
+	r->jump = near == base ? NULL : near;
+	if (!base)
+		return 0;
+	snapshot_restore(all, base, r->m, r->matches);
+	machine_attach(r->m, r->m->words);
+	return base->op;
+}
+
 /* Up to where nothing more is wanted. */
-static void record_script(struct runner *r)
+static void record_script(struct runner *r, u32 first)
 {
 	struct recording *rec = r->rec;
 
 	if (setjmp(rec->enough) || (rec->from == 0 && !begin_part(rec, r->m)))
 		return;
 	if (rec->to > 0)
-		run_script(r);
+		run_script(r, first);
 	if (rec->trace)
 		end_part(rec);
 }
@@ -493,7 +524,7 @@ bool lane_record(struct lane *lane, u32 from, u32 to, u32 part,
 	if (ok) {
 		r.rec = &rec;
 		m.observer = &r.observer;
-		record_script(&r);
+		record_script(&r, rewind_script(&r));
 	}
 	if (lane->placed)
 		lane->spare_words = words;
@@ -569,6 +600,7 @@ void run_free(struct run *run)
 		free(lane->spare_words);
 		free(lane->words);
 		free(lane->placed);
+		snapshots_close(&lane->snapshots);
 		free(lane->seams);
 		free(lane->began);
 		free(lane->met);

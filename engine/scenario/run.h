@@ -11,6 +11,7 @@
 #define SCENARIO_RUN_H
 
 #include "scenario/scenario.h"
+#include "scenario/snapshot.h"
 #include "trace/align.h"
 #include "trace/trace.h"
 
@@ -33,7 +34,8 @@ struct lane {
 	u32 index;
 	struct machine m;		/* at its end */
 	u32 *words;			/* the state then, owned */
-	u32 *placed;			/* the state before the first step, owned */
+	u32 *placed;			/* the state before the first step, owned, and */
+	struct snapshots snapshots;	/* later ones; none after RUN_COUNT */
 	u64 steps;
 	bool limited;			/* the step limit ended the script early */
 	struct seam *seams;

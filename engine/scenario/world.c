@@ -282,17 +282,19 @@ static struct folio no_folio(u32 pfn, u32 page)
 			       .prev = NONE };
 }
 
-/* Entries of folio[] that stand ready for the tail pages. */
+/* Each page knows its folio; entries of folio[] stand ready for the tail pages. */
 static void place_tails(struct builder *b)
 {
-	for (u32 page = 0; page < b->state->nr[ARRAY_PAGE]; page++) {
-		u32 placed = page_placed_folio(b->state, page);
-		const struct folio *folio = folio_at(b, placed);
+	u32 tail = b->state->nr_placed;
 
-		page_at(b, page)->folio = placed;
-		if (page != folio->page)
-			*folio_at(b, page_own_folio(b->state, page)) =
-				no_folio(folio->pfn + page - folio->page, page);
+	for (u32 i = 0; i < b->state->nr_placed; i++) {
+		const struct folio *folio = folio_at(b, i);
+
+		for (u32 n = 0; n < folio_nr_pages(folio); n++) {
+			page_at(b, folio->page + n)->folio = i;
+			if (n)
+				*folio_at(b, tail++) = no_folio(folio->pfn + n, folio->page + n);
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ static const struct word_field cpu_fields[] = {
 };
 static const struct word_field task_fields[] = {
 	FIELD(task, ubc_cpumask, HEX), FIELD(task, walk_address, HEX),
+	FIELD(task, madvise_address, HEX),
 	FIELD(task, ubc_flush_required, NUMBER), FIELD(task, ubc_writable, NUMBER),
 	FIELD(task, ubc_unmapped_pages, NUMBER), FIELD(task, walk_vma, INDEX),
 	FIELD(task, walk_pte, PTE), FIELD(task, walk_pmd, INDEX), FIELD(task, walk_flags, HEX),

@@ -35,11 +35,52 @@ static const char many_folios[] =
 	"\"say\": [{\"when\": {\"event\": \"folio_free_queued\", \"nth\": 20},"
 	"  \"text\": \"Twenty.\"}]}";
 
+/*
+ * Long enough for snapshots: operations over several VMAs of several PMD ranges, and one
+ * that is triggered late inside each.
+ */
+static const char many_ranges[] =
+	"{\"$schema\": \"scenario-1.json\", \"title\": \"Many ranges\","
+	"\"machine\": {\"cpus\": 2,"
+	" \"swap\": [{\"id\": \"z\", \"kind\": \"sync\", \"slots\": 1024}]},"
+	"\"world\": {\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\"}],"
+	" \"vmas\": [{\"mm\": \"app\", \"start\": \"0x200000\", \"end\": \"0x800000\"},"
+	"  {\"mm\": \"app\", \"start\": \"0x800000\", \"end\": \"0xc00000\"},"
+	"  {\"mm\": \"app\", \"start\": \"0xc00000\", \"end\": \"0x1000000\"}],"
+	" \"folios\": [{\"id\": \"A\", \"count\": 5, \"order\": 4, \"pfn\": \"0x10000\"},"
+	"  {\"id\": \"B\", \"count\": 5, \"order\": 4, \"pfn\": \"0x20000\"},"
+	"  {\"id\": \"C\", \"count\": 5, \"order\": 4, \"pfn\": \"0x30000\"},"
+	"  {\"id\": \"D\", \"order\": 4, \"pfn\": \"0x40000\"},"
+	"  {\"id\": \"E\", \"count\": 5, \"order\": 4, \"pfn\": \"0x50000\"}],"
+	" \"maps\": [{\"mm\": \"app\", \"va\": \"0x200000\", \"folio\": \"A\"},"
+	"  {\"mm\": \"app\", \"va\": \"0x5d0000\", \"folio\": \"B\"},"
+	"  {\"mm\": \"app\", \"va\": \"0x9d0000\", \"folio\": \"C\"},"
+	"  {\"mm\": \"app\", \"va\": \"0xc00000\", \"folio\": \"D\"},"
+	"  {\"mm\": \"app\", \"va\": \"0xdd0000\", \"folio\": \"E\"}]},"
+	"\"script\": [{\"do\": \"read\", \"mm\": \"app\", \"va\": \"0x200000\"},"
+	" {\"do\": \"madvise_pageout\", \"mm\": \"app\", \"va\": \"0x200000\", \"pages\": 1536},"
+	" {\"cpu\": 1, \"do\": \"pin\", \"folio\": \"D\","
+	"  \"when\": {\"event\": \"folio_free_queued\", \"nth\": 9}},"
+	" {\"do\": \"madvise_pageout\", \"mm\": \"app\", \"va\": \"0x800000\", \"pages\": 1040},"
+	" {\"do\": \"madvise_pageout\", \"mm\": \"app\", \"va\": \"0xc00000\", \"pages\": 1024},"
+	" {\"cpu\": 1, \"do\": \"unpin\", \"folio\": \"D\","
+	"  \"when\": {\"event\": \"folio_free_queued\", \"nth\": 4}}]}";
+
+static struct scenario *load(const char *text)
+{
+	struct error err;
+	struct scenario *s = scenario_load("many.json", text, strlen(text), &err);
+
+	if (!s)
+		fail_msg("%s", err.text);
+	return s;
+}
+
+/* A bundled one, or one of those above. */
 static struct scenario *open_scenario(const char *name)
 {
 	struct error err;
-	struct scenario *s = name ? scenario_open(name, &err) :
-		scenario_load("many.json", many_folios, strlen(many_folios), &err);
+	struct scenario *s = *name == '{' ? load(name) : scenario_open(name, &err);
 
 	if (!s)
 		fail_msg("%s", err.text);
@@ -136,13 +177,36 @@ static void windows_of(const char *name, u32 steps, u32 at_least)
 static void each_seam_a_window(void **state)
 {
 	(void)state;
-	windows_of(NULL, 1, 46);
+	windows_of(many_folios, 1, 46);
 }
 
 static void some_seams_a_window(void **state)
 {
 	(void)state;
-	windows_of(NULL, 3000, 5);
+	windows_of(many_folios, 3000, 5);
+}
+
+/* Windows far from the beginning: lanes run there from a state that was kept on the way. */
+static void windows_after_snapshots(void **state)
+{
+	struct scenario *s = open_scenario(many_ranges);
+	struct error err;
+	struct run run;
+	u32 inside = 0, before = 0;
+
+	(void)state;
+	if (!run_scenario(&run, s, RUN_EXPLORE, false, &err))
+		fail_msg("%s", err.text);
+	for (u32 l = 0; l < run.nr_lanes; l++)
+		for (u32 i = 0; i < run.lanes[l].snapshots.nr; i++) {
+			inside += run.lanes[l].snapshots.at[i].loop != NONE;
+			before += run.lanes[l].snapshots.at[i].loop == NONE;
+		}
+	assert_true(inside >= 4 && before >= 2);
+	run_free(&run);
+	scenario_free(s);
+	windows_of(many_ranges, 1, 20);
+	windows_of(many_ranges, 1500, 8);
 }
 
 static void bundled_in_windows(void **state)
@@ -156,7 +220,7 @@ static void bundled_in_windows(void **state)
 /* The same folios in each lane. */
 static void seams_are_the_same(void **state)
 {
-	struct scenario *s = open_scenario(NULL);
+	struct scenario *s = open_scenario(many_folios);
 	struct run whole, cut;
 
 	(void)state;
@@ -206,7 +270,7 @@ static bool take_part(void *ctx, struct trace *t)
 /* Part after part of one execution, from anywhere to anywhere. */
 static void parts_of_a_lane(void **state)
 {
-	struct scenario *s = open_scenario(NULL);
+	struct scenario *s = open_scenario(many_folios);
 	struct run whole;
 	struct error err;
 
@@ -253,7 +317,7 @@ static int open_twins(void **state)
 	struct twins *t = calloc(1, sizeof(*t));
 	struct error err;
 
-	t->s = open_scenario(NULL);
+	t->s = open_scenario(many_folios);
 	assert_true(scenario_select_lanes(t->s, "arm64/*", &err));
 	run_both(&t->run[0], &t->run[1], t->s, 2000);
 	assert_true(t->run[1].nr_windows > 4);
@@ -439,6 +503,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_seam_a_window),
 		cmocka_unit_test(some_seams_a_window),
+		cmocka_unit_test(windows_after_snapshots),
 		cmocka_unit_test(bundled_in_windows),
 		cmocka_unit_test(seams_are_the_same),
 		cmocka_unit_test(parts_of_a_lane),
