@@ -205,6 +205,8 @@ static void mm_prepare_for_swap_entries(struct machine *m, u32 mm)
 {
 	enum event event = m->mm[mm].on_mmlist ? EV_mmlist_checked : EV_mmlist_added;
 
+	if (bug(m, BUG_mmlist_forgotten))
+		return;
 	put(m, &m->mm[mm].on_mmlist, 1);
 	step(m, event, NONE, mm);
 }
@@ -251,9 +253,9 @@ static void put_swap(struct machine *m, const struct folio *folio, u32 page, u32
 static bool swap_out_ptes(struct machine *m, const struct folio *folio, u32 mm, u32 page, u32 pte,
 			  pte_t pteval, u32 nr)
 {
-	bool exclusive = m->page[page].anon_exclusive;
+	bool exclusive = m->page[page].anon_exclusive, late = bug(m, BUG_dup_after_pte);
 
-	if (!dup_swap(m, folio, page, nr))
+	if (!late && !dup_swap(m, folio, page, nr))
 		return false;
 	if (exclusive && folio_try_share_anon_rmap_ptes(m, folio, page, nr)) {
 		if (!bug(m, BUG_put_swap_forgotten))
@@ -270,7 +272,7 @@ static bool swap_out_ptes(struct machine *m, const struct folio *folio, u32 mm, 
 		m->arch->set_ptes(m, pte + i,
 				  swp_pte_prepare(m, folio, page + i, pteval, exclusive), 1);
 	}
-	return true;
+	return !late || dup_swap(m, folio, page, nr);
 }
 
 /* mm/rmap.c:ttu_anon_swapbacked_folio */

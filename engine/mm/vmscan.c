@@ -249,7 +249,8 @@ static enum label write_out(struct machine *m, const struct folio *folio)
 
 static void flush_and_free(struct machine *m)
 {
-	try_to_unmap_flush(m);
+	if (!bug(m, BUG_no_flush_before_free))
+		try_to_unmap_flush(m);
 	free_unref_folios(m, LIST_FREE);
 }
 

@@ -221,6 +221,33 @@ static void free_a_tail_that_a_huge_translation_reaches(struct machine *m)
 	put(m, &m->folio[own].flags, 0);
 }
 
+/* An exclusive swap PTE of a slot that somebody else has too. */
+static void share_exclusive(struct machine *m)
+{
+	u32 pte = first_pte(m) + 3;
+
+	put_swap_pte(m, 3);
+	put64(m, &m->pte[pte], m->arch->pte->swp_mkexclusive(m->pte[pte]));
+	put(m, &m->slot[FIRST_SLOT + 3].count, 2);
+	put(m, &m->slot[FIRST_SLOT + 3].others, 1);
+	put(m, &m->mm[0].tlb_pending, 1);
+}
+
+/* A page that userfaultfd watches is unmapped, and nothing says so. */
+static void lose_uffd_mark(struct machine *m)
+{
+	put_swap_pte(m, 3);
+	put(m, &m->slot[FIRST_SLOT + 3].count, 1);
+	put_run(m, 3);
+	put(m, &m->task->run.done, 1);
+	put(m, &m->task->run.uffd[0], 1);
+}
+
+static void miscount_shmem(struct machine *m)
+{
+	put(m, &m->mm[0].shmempages, 1);
+}
+
 static const struct fault {
 	enum invariant invariant;
 	void (*inflict)(struct machine *m);

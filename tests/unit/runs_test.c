@@ -153,10 +153,44 @@ static void test_soft_dirty_spreads(void **state)
 	scenario_free(s);
 }
 
+/* Whoever shares a huge entry clears one mark: that of the folio's first page. */
+static void test_huge_entry_has_one_mark(void **state)
+{
+	static const char text[] =
+		"{\"$schema\": \"scenario-1.json\", \"title\": \"t\","
+		" \"world\": {\"mms\": [{\"id\": \"app\"}],"
+		" \"folios\": [{\"id\": \"A\", \"order\": 9, \"pfn\": \"0x12400\"}],"
+		" \"maps\": [{\"mm\": \"app\", \"va\": \"0x7f0000200000\", \"folio\": \"A\","
+		" \"pmd\": true}]}, \"script\": [{\"do\": \"madvise_pageout\", \"mm\": \"app\","
+		" \"va\": \"0x7f0000200000\", \"pages\": 100}]}";
+	struct error err;
+	struct scenario *s = scenario_load("huge", text, strlen(text), &err);
+	struct run run;
+
+	(void)state;
+	if (!s || !run_scenario(&run, s, RUN_RECORD, true, &err))
+		fail_msg("%s", err.text);
+	for (u32 i = 0; i < run.nr_lanes; i++) {
+		const struct trace *trace = run.lanes[i].trace;
+		u32 k = 0;
+
+		assert_string_equal(run.lanes[i].invariant.text, "");
+		while (k < trace_nr_steps(trace) &&
+		       trace_step(trace, k)->event != EV_anon_exclusive_cleared)
+			k++;
+		assert_true(k < trace_nr_steps(trace));
+		assert_int_equal(trace_step(trace, k)->page, 0);
+		assert_int_equal(trace_step(trace, k)->arg, 1);
+	}
+	run_free(&run);
+	scenario_free(s);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[NR_OF(cuts) + 1] = {
+	struct CMUnitTest tests[NR_OF(cuts) + 2] = {
 		[NR_OF(cuts)] = cmocka_unit_test(test_soft_dirty_spreads),
+		cmocka_unit_test(test_huge_entry_has_one_mark),
 	};
 
 	for (u32 i = 0; i < NR_OF(cuts); i++)
