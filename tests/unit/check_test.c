@@ -256,6 +256,9 @@ static const struct fault {
 #define INVARIANT(id, text) { INVARIANT_##id, break_##id, "unmap-64k" },
 #include "mm/invariants.def"
 #undef INVARIANT
+	{ INVARIANT_V6, miscount_shmem, "unmap-64k" },
+	{ INVARIANT_V9, share_exclusive, "unmap-64k" },
+	{ INVARIANT_V13, lose_uffd_mark, "unmap-64k" },
 	{ INVARIANT_V12, write_a_shared_thp, "swapout-thp" },
 	{ INVARIANT_V2, lose_a_huge_mapping, "swapout-thp" },
 	{ INVARIANT_V2, count_a_huge_mapping_twice, "swapout-thp" },
