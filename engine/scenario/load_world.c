@@ -411,6 +411,11 @@ static bool check_folio(struct reader *r, u32 node, void *target)
 	folio->at = place_of(r, node);
 	if (!check_name(r, node, folio))
 		return false;
+	if (folio->zeroes_first != NONE &&
+	    (folio->zero_filled || folio->zeroes_last >= 1u << folio->order))
+		return read_fail(r, member_or_self(r->doc, node, "zeroes"),
+				 "expected pages within 1..%u of a folio with \"fill\": \"data\"",
+				 (1u << folio->order) - 1);
 	if (folio->shmem && (folio->lazyfree || folio->device != NONE))
 		return read_fail(r, member_or_self(r->doc, node, "shmem"),
 				 "expected false: shared memory is in no swap cache here, nor "
@@ -441,6 +446,8 @@ static const struct field folio_fields[] = {
 	{ "order", FIELD_INT, AT(scn_folio, order), .max = MAX_ORDER },
 	{ "pfn", FIELD_HEX32, AT(scn_folio, pfn), .min = 1 },
 	{ "fill", FIELD_READ, .read = read_fill, .absent = "{\"fill\": \"zero\"}" },
+	{ "zeroes", FIELD_RANGE, AT(scn_folio, zeroes_first), .min = 1,
+	  .max = (1 << MAX_ORDER) - 1 },
 	{ "flags", FIELD_READ, .read = read_flags },
 	{ "shmem", FIELD_BOOL, AT(scn_folio, shmem) },
 	{ "isolated", FIELD_BOOL, AT(scn_folio, isolated) },

@@ -64,6 +64,7 @@ struct scn_folio {
 	u32 order;
 	u32 pfn;		/* of the first; the next follow without a gap */
 	bool zero_filled;	/* fill: "zero" (default) or "data" */
+	u32 zeroes_first, zeroes_last;	/* pages that are all zeroes nevertheless, or NONE */
 	u32 flags;		/* enum folio_flag bits beside anon swapbacked uptodate lru */
 	bool shmem;		/* of a file without a disk, in the page cache */
 	bool isolated;		/* already off the LRU, on reclaim's list, locked */

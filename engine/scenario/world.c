@@ -342,6 +342,22 @@ static bool slots_are_free(struct builder *b, const struct scn_folio *spec)
 	return true;
 }
 
+/* A tail's entry remembers that its page is all zeroes. */
+static void place_zeroes(struct builder *b)
+{
+	for (u32 i = 0; i < b->s->nr_folios; i++) {
+		const struct scn_folio *spec = &b->s->folios[i];
+
+		for (u32 k = 0; spec->zeroes_first != NONE && k < spec->count; k++)
+			for (u32 n = spec->zeroes_first; n <= spec->zeroes_last; n++) {
+				u32 page = folio_at(b, scn_folio_state(b->s, i) + k)->page + n;
+				u32 own = page_own_folio(b->state, page);
+
+				folio_at(b, own)->flags = 1u << PG_zero_filled;
+			}
+	}
+}
+
 static bool place_folios(struct builder *b, struct error *err)
 {
 	const struct scenario *s = b->s;
@@ -371,6 +387,7 @@ static bool place_folios(struct builder *b, struct error *err)
 		last = spec;
 	}
 	place_tails(b);
+	place_zeroes(b);
 	return true;
 }
 

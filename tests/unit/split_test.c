@@ -126,6 +126,27 @@ static void test_zeroes(void **state)
 	end_world(&w);
 }
 
+/* Pages of zeroes among others */
+static void test_some_zeroes(void **state)
+{
+	struct world w = run_world(FOLIO(", \"fill\": \"data\", \"zeroes\": \"1..3\"") HALF,
+				   PAGEOUT("8"));
+
+	(void)state;
+	for (u32 i = 0; i < w.run.nr_lanes; i++) {
+		const struct pte_ops *ops = w.run.lanes[i].m.arch->pte;
+		const struct mm_state *s = w.run.lanes[i].m.s;
+
+		for (u32 page = 0; page < 8; page++) {
+			assert_true(is_free(folio_of_page(s, page)));
+			assert_int_equal(ops->present(pte_at(s, page)), page >= 1 && page <= 3);
+		}
+		assert_int_equal(state_mm(s, 0)->swapents, 5);
+		assert_int_equal(s->count[COUNT_folio_write_start], 5);
+	}
+	end_world(&w);
+}
+
 /* A split that comes to nothing leaves every entry as it was, and the folio whole. */
 static void put_back(const char *script, u32 refs, u32 pins)
 {
@@ -439,6 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_zeroes),
+		cmocka_unit_test(test_some_zeroes),
 		cmocka_unit_test(test_put_back),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_no_room),
