@@ -95,16 +95,19 @@ static void judge(enum invariant breaks, enum event event, u32 bugs, struct verd
 	struct scenario *s = open_scenario("bug-put-swap-forgotten");
 	struct error err;
 	struct run run;
+	u32 nr;
 
 	assert_true(scenario_select_lanes(s, "arm64/buggy", &err));
 	assert_null(s->expects[0].that);
 	s->lanes[0].bugs &= bugs;
+	nr = s->nr_expects;
 	s->nr_expects = 1;
 	s->expects[0].breaks = breaks;
 	s->expects[0].when.event = event;
 	memset(all, 0, sizeof(*all));
 	run_or_fail(&run, s);
 	run_expect(&run, note, all);
+	s->nr_expects = nr;
 	run_free(&run);
 	scenario_free(s);
 }
