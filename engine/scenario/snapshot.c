@@ -6,7 +6,7 @@
 
 #define MAX_SNAPSHOTS 16u
 #define MAX_BYTES ((size_t)24 << 20)
-#define WORDS_A_STEP 8	/* copied in the time of a step that is not recorded, or of two */
+#define WORDS_A_STEP 2	/* copied, if no cache has them, in the time of an unrecorded step */
 
 static size_t state_bytes(const struct snapshots *s)
 {

@@ -328,7 +328,7 @@ static void exec_explorer(const char *program, const char *scenario, int termina
 	_exit(127);
 }
 
-/* Open the explorer, wait until it has painted, leave it with q. */
+/* Open the explorer, wait until it has painted, go to both ends, leave it with q. */
 static double first_paint(const char *program, const char *scenario, double *mib)
 {
 	int terminal = posix_openpt(O_RDWR | O_NOCTTY), status;
@@ -355,7 +355,7 @@ static double first_paint(const char *program, const char *scenario, double *mib
 		painted += (size_t)n;
 		last = now();
 	}
-	if (write(terminal, "q", 1) != 1)
+	if (write(terminal, "GgGq", 4) != 4)
 		kill(child, SIGTERM);
 	while (read(terminal, buf, sizeof(buf)) > 0)
 		;
