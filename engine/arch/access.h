@@ -21,7 +21,7 @@ static inline u32 watched_page_at(const struct machine *m, u32 pte, pte_t val)
 		return NONE;
 	if (task->page != NONE && task->walk_pte != NONE &&
 	    (ops->none(val) || (ops->present(val) && is_zero_pfn(ops->pfn(val))) ||
-	     pte_is_marker(ops, val, MARKER_UFFD_WP)))
+	     pte_is_marker(ops, &m->kernel->types, val, MARKER_UFFD_WP)))
 		return task->page + pte - task->walk_pte;
 	return pte_page(m, val);
 }
@@ -118,7 +118,7 @@ static inline enum event set_event(const struct machine *m, pte_t val)
 
 	if (ops->present(val) || ops->none(val))
 		return EV_pte_set;
-	if (pte_is_marker(ops, val, MARKER_UFFD_WP))
+	if (pte_is_marker(ops, &m->kernel->types, val, MARKER_UFFD_WP))
 		return EV_pte_marker_set;
 	if (softleaf_device_exclusive_pfn(ops, &m->kernel->types, val, &pfn))
 		return EV_pte_set;

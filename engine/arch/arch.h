@@ -32,6 +32,8 @@ struct arch {
 	const struct pte_ops *pte, *pmd;
 	bool tlb_keeps_asids;		/* other address spaces' entries survive a switch */
 	bool tlb_flush_each_vma;	/* a gather is flushed where a VMA ends */
+	bool late;			/* had no tlbbatch, no uffd-wp in 6.1 */
+	u32 deref_loads;		/* of *pvmw.pte in try_to_unmap_one() of 6.1, compiled */
 
 	/* include/linux/pgtable.h and the arch's overrides */
 	pte_t (*ptep_get)(struct machine *m, u32 pte);
@@ -68,6 +70,18 @@ struct arch {
 };
 
 extern const struct arch arm64_arch, x86_arch;
+
+/* Does this kernel note unmapped PTEs here and flush them later? */
+static inline bool arch_has_tlbbatch(const struct machine *m)
+{
+	return !m->arch->late || m->kernel->unmap_flush == UNMAP_FLUSH_LATER;
+}
+
+/* Has it userfaultfd-wp here? */
+static inline bool arch_has_uffd_wp(const struct machine *m)
+{
+	return !m->arch->late || m->kernel->uffd_wp == UFFD_WP_ALL;
+}
 
 /* The architecture of that name, or NULL. */
 const struct arch *arch_find(const char *name);

@@ -17,7 +17,13 @@ static const char *const device_names_4[] = {
 	"device_private_write", "device_private_read", "device_exclusive_write",
 	"device_exclusive_read",
 };
-#define MARKER_TYPE 31u
+#define MAX_TYPE 31u
+
+/* Behind it, in 6.1, is one for pages that could not be read back; it has a page frame. */
+static u32 marker_type(const struct softleaf_types *types)
+{
+	return types->max_swapfiles + (u32)NR_OF(softleaf_names) + types->nr_device;
+}
 
 static const char *device_name(const struct softleaf_types *types, u32 i)
 {
@@ -35,14 +41,16 @@ static const char *type_name(const struct softleaf_types *types, u32 type)
 	if (special < NR_OF(softleaf_names))
 		return softleaf_names[special];
 	special -= (u32)NR_OF(softleaf_names);
-	return special < types->nr_device ? device_name(types, special) : "pte_marker";
+	if (special < types->nr_device)
+		return device_name(types, special);
+	return type == marker_type(types) ? "pte_marker" : "swapin_error";
 }
 
 u32 softleaf_type(const struct softleaf_types *types, const char *name)
 {
 	u32 type = 0;
 
-	while (type <= MARKER_TYPE && strcmp(type_name(types, type), name) != 0)
+	while (type <= MAX_TYPE && strcmp(type_name(types, type), name) != 0)
 		type++;
 	return type;
 }
@@ -56,12 +64,12 @@ void softleaf_decode(const struct softleaf_types *types, u32 pfn_bits, struct pt
 		desc->kind = PTE_SWAP;
 		return;
 	}
-	if (desc->type == MARKER_TYPE) {
+	if (desc->type == marker_type(types)) {
 		desc->kind = PTE_MARKER;
 		return;
 	}
 	desc->pfn = desc->offset & ((1ull << pfn_bits) - 1);
-	if (special == 0) {
+	if (special == 0 || desc->type > marker_type(types)) {
 		desc->kind = PTE_HWPOISON;
 	} else if (special < NR_OF(softleaf_names)) {
 		desc->kind = PTE_MIGRATION;
@@ -114,14 +122,15 @@ bool softleaf_device_exclusive_pfn(const struct pte_ops *ops, const struct softl
 	return true;
 }
 
-pte_t make_pte_marker(const struct pte_ops *ops, u32 markers)
+pte_t make_pte_marker(const struct pte_ops *ops, const struct softleaf_types *types, u32 markers)
 {
-	return ops->swp_entry(MARKER_TYPE, markers);
+	return ops->swp_entry(marker_type(types), markers);
 }
 
-bool pte_is_marker(const struct pte_ops *ops, pte_t pte, u32 markers)
+bool pte_is_marker(const struct pte_ops *ops, const struct softleaf_types *types, pte_t pte,
+		   u32 markers)
 {
-	return !ops->none(pte) && !ops->present(pte) && ops->swp_type(pte) == MARKER_TYPE &&
+	return !ops->none(pte) && !ops->present(pte) && ops->swp_type(pte) == marker_type(types) &&
 	       (ops->swp_offset(pte) & markers);
 }
 

@@ -192,9 +192,10 @@ static inline bool pte_or_swp_uffd(const struct pte_ops *ops, pte_t pte)
 	return ops->present(pte) ? ops->uffd(pte) : ops->swp_uffd(pte);
 }
 
-pte_t make_pte_marker(const struct pte_ops *ops, u32 markers);
+pte_t make_pte_marker(const struct pte_ops *ops, const struct softleaf_types *types, u32 markers);
 /* Is it a marker, and one of these? enum pte_marker */
-bool pte_is_marker(const struct pte_ops *ops, pte_t pte, u32 markers);
+bool pte_is_marker(const struct pte_ops *ops, const struct softleaf_types *types, pte_t pte,
+		   u32 markers);
 
 /* The page of zeroes that everybody may map read-only; no folio of the world holds it. */
 #define ZERO_PFN 0x2a5fu

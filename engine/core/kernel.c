@@ -27,6 +27,18 @@ const struct kernel kernels[] = {
 	  .cluster_order = CLUSTER_FREE_FIRST, .swap_names = SWAP_ADD_TO_SWAP,
 	  .folio_split = SPLIT_HUGE_PAGE,
 	  .types = { .max_swapfiles = 23, .nr_device = 4 } },
+	{ .name = "6.1", .release = "Linux 6.1",
+	  .anon_orders = ORDERS_PAGE_PMD, .page_api = API_PAGE, .pte_access = PTE_DEREFERENCED,
+	  .pageout_young = PAGEOUT_CLEARS_YOUNG, .unmap_flush = UNMAP_FLUSH_NOW,
+	  .uffd_wp = UFFD_WP_X86, .contpte = CONTPTE_NONE, .access_flush = ACCESS_FLUSH_ALL,
+	  .mm_cpumask = CPUMASK_EXACT, .broadcast_flush = BROADCAST_NEVER,
+	  .referenced = REFERENCED_PTE, .unmap = UNMAP_PTE, .unmap_sync = SYNC_NEVER,
+	  .flag_mismatch = MISMATCH_LOST, .lazyfree_kept = LAZYFREE_KEPT_SWAPBACKED,
+	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP, .swap_alloc = ALLOC_SLOT_CACHE,
+	  .slot_search = SEARCH_MAP, .zero_fill = ZERO_FILL_WRITTEN,
+	  .swap_names = SWAP_ADD_TO_SWAP, .folio_split = SPLIT_HUGE_PAGE,
+	  .zero_remap = ZERO_MAPPED_AGAIN, .pmd_split = PMD_SPLIT_BEFORE,
+	  .types = { .max_swapfiles = 22, .nr_device = 4 } },
 };
 const u32 nr_kernels = NR_OF(kernels);
 

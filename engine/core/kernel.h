@@ -13,6 +13,24 @@ enum anon_batch {
 	ANON_RUN,		/* the posted series: one run, sub-batches of equal AnonExclusive */
 };
 
+/* Anonymous folios: of any order, or of one page and of a PMD alone */
+enum anon_orders { ORDERS_ALL, ORDERS_PAGE_PMD };
+
+/* Do page functions take folios? Else isolate_lru_page(), page_remove_rmap() and their like do. */
+enum page_api { API_FOLIO, API_PAGE };
+
+/* The core reads a PTE with ptep_get(), or names *pte: compilers load it as often as they like. */
+enum pte_access { PTEP_GET, PTE_DEREFERENCED };
+
+/* MADV_PAGEOUT: used pages go like others, or are made old first, and reclaim asks once more */
+enum pageout_young { PAGEOUT_IGNORES_YOUNG, PAGEOUT_CLEARS_YOUNG };
+
+/* arm64: who waits for the TLBI of an unmapped PTE? x86 has put it off in all of these. */
+enum unmap_flush { UNMAP_FLUSH_LATER, UNMAP_FLUSH_NOW };
+
+/* Is there userfaultfd-wp on arm64? */
+enum uffd_wp { UFFD_WP_ALL, UFFD_WP_X86 };
+
 /* arch/arm64/mm/contpte.c */
 enum contpte {
 	CONTPTE_SHORT_READ,	/* a read ends when accessed and dirty are known; young: runs */
@@ -35,6 +53,12 @@ enum broadcast_flush { BROADCAST_IF_ABLE, BROADCAST_NEVER };
 
 /* mm/rmap.c:folio_referenced_one: runs of PTEs, or each on its own */
 enum referenced { REFERENCED_RUN, REFERENCED_PTE };
+
+/*
+ * The walk of an unmap may pass a PTE that somebody is changing and miss it. For a large folio
+ * it takes the page table's lock first, or it runs that risk too.
+ */
+enum unmap_sync { SYNC_LARGE, SYNC_NEVER };
 
 /* How try_to_unmap_one() treats the PTE that it stands on. */
 enum unmap {
@@ -67,18 +91,30 @@ enum swap_alloc {
 /* The next cluster: one that has room, or a free one? */
 enum cluster_order { CLUSTER_NONFULL_FIRST, CLUSTER_FREE_FIRST };
 
+/* A look for slots: cluster by cluster, each of one order, or all over swap_map */
+enum slot_search { SEARCH_CLUSTERS, SEARCH_MAP };
+
+/* A folio of zeroes: a bit for each slot, or written like others */
+enum zero_fill { ZERO_FILL_NOTED, ZERO_FILL_WRITTEN };
+
 /* The functions around them: folio_alloc_swap() and swap_writeout(), or others. */
 enum swap_names { SWAP_FOLIO_ALLOC, SWAP_ADD_TO_SWAP };
 
 /* Who splits a folio: one function, that called by another, or the other, from the end on. */
 enum folio_split { SPLIT_FOLIO, SPLIT_HUGE_PAGE_FOLIO, SPLIT_HUGE_PAGE };
 
-/* The shared zero page takes a page's place: does its entry keep soft-dirty and uffd-wp? */
-enum zero_remap { ZERO_KEEPS_MARKS, ZERO_LOSES_MARKS };
+/*
+ * The shared zero page takes a page's place: does its entry keep soft-dirty and uffd-wp? Or
+ * a page of zeroes is mapped again like any other.
+ */
+enum zero_remap { ZERO_KEEPS_MARKS, ZERO_LOSES_MARKS, ZERO_MAPPED_AGAIN };
+
+/* Reclaim meets a huge PMD: the walk splits it, or it is split before, its PTEs clean */
+enum pmd_split { PMD_SPLIT_IN_WALK, PMD_SPLIT_BEFORE };
 
 /* include/linux/{swap,leafops}.h: what moves softleaf types between kernels */
 struct softleaf_types {
-	u32 max_swapfiles;	/* 24 in 7.3, 23 in 6.12; HWPOISON is the next type */
+	u32 max_swapfiles;	/* 24 in 7.3, 23 in 6.12, 22 in 6.1; HWPOISON is the next type */
 	u32 nr_device;		/* 3 in 7.3, 4 in 6.12 */
 };
 
@@ -87,6 +123,12 @@ struct kernel {
 	const char *release;	/* what it stands for: "Linux 7.3.4" */
 	bool proposed;		/* a posted but unmerged series: say so wherever it shows */
 	enum anon_batch anon_batch;
+	enum anon_orders anon_orders;
+	enum page_api page_api;
+	enum pte_access pte_access;
+	enum pageout_young pageout_young;
+	enum unmap_flush unmap_flush;
+	enum uffd_wp uffd_wp;
 	enum contpte contpte;
 	enum access_compare access_compare;
 	enum access_flush access_flush;
@@ -94,15 +136,19 @@ struct kernel {
 	enum broadcast_flush broadcast_flush;
 	enum referenced referenced;
 	enum unmap unmap;
+	enum unmap_sync unmap_sync;
 	enum flag_mismatch flag_mismatch;
 	enum lazyfree_kept lazyfree_kept;
 	enum mlock_missed mlock_missed;
 	enum swap_slots swap_slots;
 	enum swap_alloc swap_alloc;
 	enum cluster_order cluster_order;
+	enum slot_search slot_search;
+	enum zero_fill zero_fill;
 	enum swap_names swap_names;
 	enum folio_split folio_split;
 	enum zero_remap zero_remap;
+	enum pmd_split pmd_split;
 	struct softleaf_types types;
 };
 

@@ -27,20 +27,24 @@ static u32 nr_of(const struct machine *m, enum state_array array)
 }
 
 /*
- * Is the lock of this page table held by who zaps, faults or forks? Entries follow the counts
- * of their slots and the marks of their pages there before the lock is dropped. The reverse
- * map is stricter, and who looks for folios to isolate changes nothing.
+ * Does it zap, fault or fork, with the lock of a page table held? Entries follow the counts of
+ * their slots and the marks of their pages there before the lock is dropped. The reverse map
+ * is stricter, and who looks for folios to isolate changes nothing, up to 6.1 accessed bits.
  */
-static bool task_changes(const struct task *task, u32 table)
+static bool task_changes(const struct machine *m, const struct task *task)
 {
-	return task->ptl == table && task->phase != PHASE_isolate;
+	return task->ptl != NONE && (task->phase != PHASE_isolate ||
+				     m->kernel->pageout_young == PAGEOUT_CLEARS_YOUNG);
 }
 
 static bool table_in_flux(const struct machine *m, u32 table)
 {
-	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++)
-		if (task_changes(state_task(m->s, i), table))
+	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++) {
+		const struct task *task = state_task(m->s, i);
+
+		if (task->ptl == table && task_changes(m, task))
 			return true;
+	}
 	return false;
 }
 
@@ -59,7 +63,7 @@ static bool at_rest(const struct machine *m)
 	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++) {
 		const struct task *task = state_task(m->s, i);
 
-		if (task->walk_vma != NONE || (task->ptl != NONE && task_changes(task, task->ptl)))
+		if (task->walk_vma != NONE || task_changes(m, task))
 			return false;
 	}
 	return true;
@@ -474,6 +478,7 @@ static bool check_run_entry(const struct machine *m, const struct run_before *ru
 	const struct pte_ops *ops = m->arch->pte;
 	pte_t pte = m->pte[run->pte + i];
 	bool soft_dirty = bit(run->soft_dirty, i), uffd = bit(run->uffd, i);
+	bool marker = pte_is_marker(ops, &m->kernel->types, pte, MARKER_UFFD_WP);
 
 	if (ops->present(pte)) {
 		if ((ops->write(pte) && !bit(run->write, i)) || (uffd && !ops->uffd(pte)) ||
@@ -481,11 +486,10 @@ static bool check_run_entry(const struct machine *m, const struct run_before *ru
 			FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
 		return true;
 	}
-	if (i < run->done && uffd && !run->lazyfree && !pte_is_marker(ops, pte, MARKER_UFFD_WP) &&
+	if (i < run->done && uffd && !run->lazyfree && !marker &&
 	    (ops->none(pte) || !ops->swp_uffd(pte)))
 		FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
-	if (i < run->done && soft_dirty && !ops->none(pte) && !ops->swp_soft_dirty(pte) &&
-	    !pte_is_marker(ops, pte, MARKER_UFFD_WP))
+	if (i < run->done && soft_dirty && !marker && !ops->none(pte) && !ops->swp_soft_dirty(pte))
 		FAIL(v, V13, ON_PTE, run->pte + i, pte, 0);
 	if (run->pins && !ops->none(pte) && ops->swp_exclusive(pte))
 		FAIL(v, V10, ON_PTE, run->pte + i, pte, 0);

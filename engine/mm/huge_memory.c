@@ -24,11 +24,8 @@ __mirrored bool can_split_folio(struct machine *m, const struct folio *folio)
 	return false;
 }
 
-/* mm/huge_memory.c:deferred_split_folio */
-__mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,
-				     bool partially_mapped)
+static void defer_split(struct machine *m, const struct folio *folio, bool partially_mapped)
 {
-	enter(m, EV_deferred_split_folio, folio->page, partially_mapped);
 	if (folio->order <= 1)
 		return;
 	if (folio_flag(folio, PG_swapcache)) {
@@ -41,6 +38,14 @@ __mirrored void deferred_split_folio(struct machine *m, const struct folio *foli
 	step(m, EV_split_deferred, folio->page, 0);
 }
 
+/* mm/huge_memory.c:deferred_split_folio */
+__mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,
+				     bool partially_mapped)
+{
+	enter(m, EV_deferred_split_folio, folio->page, partially_mapped);
+	defer_split(m, folio, partially_mapped);
+}
+
 /* What maps the folio's first page when its PMD is split; the others advance the page frame. */
 static pte_t split_pmd_pte(const struct machine *m, const struct vma *vma, pmd_t old)
 {
@@ -51,7 +56,7 @@ static pte_t split_pmd_pte(const struct machine *m, const struct vma *vma, pmd_t
 		pte = ops->mkwrite(pte);
 	if (!pmd->young(old))
 		pte = ops->mkold(pte);
-	if (pmd->dirty(old))
+	if (pmd->dirty(old) && m->kernel->pmd_split == PMD_SPLIT_IN_WALK)
 		pte = ops->mkdirty(pte);
 	if (pmd->soft_dirty(old))
 		pte = ops->mksoft_dirty(pte);
@@ -70,6 +75,8 @@ static void set_migration_ptes(struct machine *m, u32 pte, pmd_t old, bool exclu
 						   pmd->pfn(old) + i, pmd->young(old),
 						   pmd->dirty(old));
 
+		if (m->kernel->pmd_split == PMD_SPLIT_BEFORE)
+			m->arch->ptep_get(m, pte + i);
 		if (pmd->soft_dirty(old))
 			entry = ops->swp_mksoft_dirty(entry);
 		if (pmd->uffd(old))
@@ -87,17 +94,28 @@ static void split_pmd_mapping(struct machine *m, const struct folio *folio, cons
 	folio_add_anon_rmap_ptes(m, folio, folio->page, PTRS_PER_PTE, vma, exclusive);
 }
 
-/* mm/huge_memory.c:split_huge_pmd_locked and __split_huge_pmd_locked, anonymous memory */
-__mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
-				      bool freeze)
+/* 6.1 sets them one by one, and makes sure that there was none. */
+static void set_split_ptes(struct machine *m, u32 pte, pte_t pteval)
+{
+	if (m->kernel->pmd_split == PMD_SPLIT_IN_WALK) {
+		m->arch->set_ptes(m, pte, pteval, PTRS_PER_PTE);
+		return;
+	}
+	for (u32 i = 0; i < PTRS_PER_PTE; i++) {
+		m->arch->ptep_get(m, pte + i);
+		m->arch->set_ptes(m, pte + i, m->arch->pte->advance_pfn(pteval, i), 1);
+	}
+}
+
+/* mm/huge_memory.c:__split_huge_pmd_locked, anonymous memory */
+static void __split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
+				    bool freeze)
 {
 	const struct folio *folio = pmd_folio(m, table);
 	u32 pte = table * PTRS_PER_PTE;
 	bool exclusive;
 	pmd_t old;
 
-	count(m, COUNT_pmd_split, 1);
-	enter(m, EV_split_huge_pmd_locked, folio->page, PTRS_PER_PTE);
 	old = pmdp_invalidate(m, vma_idx(m, vma), table);
 	if (m->arch->pmd->dirty(old) && !folio_flag(folio, PG_dirty)) {
 		folio_set_flag(m, folio, PG_dirty);
@@ -114,12 +132,47 @@ __mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, 
 	if (freeze)
 		set_migration_ptes(m, pte, old, exclusive);
 	else
-		m->arch->set_ptes(m, pte, split_pmd_pte(m, vma, old), PTRS_PER_PTE);
-	folio_remove_rmap_pmd(m, folio);
+		set_split_ptes(m, pte, split_pmd_pte(m, vma, old));
+	remove_rmap_pmd(m, folio);
 	if (freeze)
 		folio_put_refs(m, folio, folio->page, 1);
 	step(m, EV_smp_wmb, folio->page, 0);
 	m->arch->pmd_populate(m, table);
+}
+
+/* mm/huge_memory.c:split_huge_pmd_locked */
+__mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
+				      bool freeze)
+{
+	count(m, COUNT_pmd_split, 1);
+	enter(m, EV_split_huge_pmd_locked, pmd_folio(m, table)->page, PTRS_PER_PTE);
+	__split_huge_pmd_locked(m, vma, table, freeze);
+}
+
+/* mm/huge_memory.c:__split_huge_pmd */
+__mirrored void __split_huge_pmd(struct machine *m, const struct vma *vma, u32 table, bool freeze)
+{
+	count(m, COUNT_pmd_split, 1);
+	enter(m, EV___split_huge_pmd, pmd_folio(m, table)->page, PTRS_PER_PTE);
+	__split_huge_pmd_locked(m, vma, table, freeze);
+}
+
+/* mm/huge_memory.c:split_huge_pmd_address (6.1): if the folio is mapped by a huge entry there */
+void split_huge_pmd_address(struct machine *m, const struct folio *folio, const struct vma *vma,
+			    bool freeze)
+{
+	u64 end;
+	u32 table = vma_pte(vma, vma_address(vma, folio, &end)) / PTRS_PER_PTE;
+
+	if (m->table[table].pmd)
+		__split_huge_pmd(m, vma, table, freeze);
+}
+
+/* mm/huge_memory.c:deferred_split_huge_page, its name up to 6.1 */
+__mirrored void deferred_split_huge_page(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_deferred_split_huge_page, folio->page, 1);
+	defer_split(m, folio, false);
 }
 
 static void split_dequeue(struct machine *m, const struct folio *folio)
@@ -253,7 +306,7 @@ static bool may_be_split(struct machine *m, const struct folio *folio)
 static bool split_unmapped(struct machine *m, const struct folio *folio, u32 list)
 {
 	u32 first = folio->page, nr = folio_nr_pages(folio);
-	bool split;
+	bool zeropage = m->kernel->zero_remap != ZERO_MAPPED_AGAIN, split;
 
 	if (folio_flag(folio, PG_writeback)) {
 		step(m, EV_split_under_writeback, first, 0);
@@ -264,7 +317,7 @@ static bool split_unmapped(struct machine *m, const struct folio *folio, u32 lis
 		return false;
 	unmap_folio(m, folio);
 	split = __folio_freeze_and_split_unmapped(m, folio, list);
-	remap_page(m, first, nr, split ? TTU_USE_SHARED_ZEROPAGE : 0);
+	remap_page(m, first, nr, split && zeropage ? TTU_USE_SHARED_ZEROPAGE : 0);
 	for (u32 page = first + 1; split && page < first + nr; page++) {
 		const struct folio *tail = m->folio + page_folio(m->s, page);
 

@@ -185,7 +185,8 @@ enum ttu_flags {
 /* mm/vmscan.c: how shrink_folio_list() asks for a folio to be unmapped */
 static inline u32 reclaim_ttu_flags(const struct machine *m, const struct folio *folio)
 {
-	bool sync = folio_test_large(folio) && !bug(m, BUG_no_ttu_sync);
+	bool sync = folio_test_large(folio) && m->kernel->unmap_sync == SYNC_LARGE &&
+		    !bug(m, BUG_no_ttu_sync);
 
 	return TTU_BATCH_FLUSH | (sync ? TTU_SYNC : 0);
 }
@@ -230,6 +231,10 @@ __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio 
 __mirrored void folio_add_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
 					 u32 nr, const struct vma *vma, bool exclusive);
 __mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *folio);
+/* By the function that the kernel has for it. */
+void remove_rmap_pmd(struct machine *m, const struct folio *folio);
+void remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr);
+__mirrored void page_remove_rmap(struct machine *m, const struct folio *folio, u32 page);
 __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
 				       u32 nr);
 __mirrored void set_tlb_ubc_flush_pending(struct machine *m, u32 mm, pte_t pteval, u64 start,
@@ -325,10 +330,14 @@ __mirrored void remap_page(struct machine *m, u32 first, u32 nr, u32 flags);
  * The huge entry of table[table] becomes 512 PTEs; with freeze, 512 migration entries, unless
  * the folio is pinned.
  */
+void split_huge_pmd_address(struct machine *m, const struct folio *folio, const struct vma *vma,
+			    bool freeze);
+__mirrored void __split_huge_pmd(struct machine *m, const struct vma *vma, u32 table, bool freeze);
 __mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
 				      bool freeze);
 __mirrored void __folio_unqueue_deferred_split(struct machine *m, const struct folio *folio);
 
+__mirrored void deferred_split_huge_page(struct machine *m, const struct folio *folio);
 __mirrored void deferred_split_folio(struct machine *m, const struct folio *folio,
 				     bool partially_mapped);
 __mirrored const struct folio *vm_normal_folio(struct machine *m, pte_t pteval);
@@ -383,8 +392,8 @@ bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool w
 
 /* False: the VMA refuses. */
 __mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
-__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
-						  u64 addr, u64 end);
+__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, struct mmu_gather *tlb,
+						  const struct vma *vma, u64 addr, u64 end);
 
 /* --- mm/vmscan.c ---------------------------------------------------------- */
 
@@ -431,7 +440,11 @@ void __page_cache_release(struct machine *m, const struct folio *folio);
 void folio_put_refs(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 __mirrored void __folio_put(struct machine *m, const struct folio *folio);
 void free_frozen_pages(struct machine *m, const struct folio *folio);
+/* The folios of a list, their counts already 0, by the function that the kernel has for it. */
+void free_folios(struct machine *m, enum folio_list list);
 __mirrored void free_unref_folios(struct machine *m, enum folio_list list);
+__mirrored void free_unref_page_list(struct machine *m, enum folio_list list);
+__mirrored bool isolate_lru_page(struct machine *m, const struct folio *folio);
 
 /* --- mm/swapfile.c -------------------------------------------------------- */
 
@@ -472,6 +485,10 @@ __mirrored u32 get_swap_pages(struct machine *m, const struct folio *folio, u32 
 __mirrored void swap_range_alloc(struct machine *m, const struct swap_device *si, u32 page, u32 nr);
 __mirrored bool swap_duplicate(struct machine *m, u32 slot, u32 page);
 __mirrored bool __swap_duplicate(struct machine *m, u32 slot, u32 page);
+__mirrored u32 scan_swap_map_slots(struct machine *m, const struct swap_device *si,
+				   const struct folio *folio, u32 max, u32 *slots);
+__mirrored void swap_free(struct machine *m, u32 slot, u32 page);
+__mirrored void __swap_entry_free(struct machine *m, u32 slot, u32 page);
 __mirrored void swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void cluster_swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void swap_entries_put_map(struct machine *m, u32 slot, u32 page, u32 nr);

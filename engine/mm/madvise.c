@@ -20,10 +20,15 @@ static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 		folio_clear_flag(m, folio, PG_referenced);
 		step(m, EV_folio_referenced_cleared, folio->page, 0);
 	}
-	if (folio_flag(folio, PG_active))
-		folio_set_flag(m, folio, PG_workingset);
-	if (!folio_isolate_lru(m, folio))
-		return;
+	if (m->kernel->page_api == API_PAGE) {
+		if (!isolate_lru_page(m, folio))
+			return;
+	} else {
+		if (folio_flag(folio, PG_active))
+			folio_set_flag(m, folio, PG_workingset);
+		if (!folio_isolate_lru(m, folio))
+			return;
+	}
 	if (folio_flag(folio, PG_unevictable))
 		folio_putback_lru(m, folio);
 	else
@@ -53,16 +58,40 @@ static bool mapped_shared(struct machine *m, const struct folio *folio)
 	return true;
 }
 
+/* 6.1: no CPU may set the accessed bit while it is being cleared. */
+static void age_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u32 table)
+{
+	const struct pte_ops *ops = m->arch->pmd;
+	pmd_t pmd = pmdp_get(m, table);
+
+	if (m->kernel->pageout_young == PAGEOUT_IGNORES_YOUNG || !ops->young(pmd))
+		return;
+	pmd = pmdp_invalidate(m, vma_idx(m, vma), table);
+	set_pmd_at(m, table, ops->mkold(pmd));
+	tlb_remove_pmd_tlb_entry(m, tlb, m->table[table].va);
+}
+
+static void age_pte(struct machine *m, struct mmu_gather *tlb, u64 addr, u32 pte, pte_t ptent)
+{
+	if (m->kernel->pageout_young == PAGEOUT_IGNORES_YOUNG || !m->arch->pte->young(ptent))
+		return;
+	ptent = m->arch->get_and_clear_ptes(m, pte, 1);
+	m->arch->set_ptes(m, pte, m->arch->pte->mkold(ptent), 1);
+	tlb_remove_tlb_entries(m, tlb, addr, 1);
+}
+
 /* A range under a huge entry. True: it was split, go on with its PTEs. */
-static bool pageout_huge_pmd(struct machine *m, u32 table, u64 addr, u64 end)
+static bool pageout_huge_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+			     u32 table, u64 addr, u64 end)
 {
 	const struct folio *folio = pmd_folio(m, table);
 
 	put(m, &m->task->folio, folio_idx(m, folio));
 	if (!mapped_shared(m, folio)) {
-		if (end - addr == PMD_SIZE)
+		if (end - addr == PMD_SIZE) {
+			age_pmd(m, tlb, vma, table);
 			isolate_for_pageout(m, folio);
-		else if (folio_trylock(m, folio))
+		} else if (folio_trylock(m, folio))
 			return split_locked(m, folio);
 	}
 	put(m, &m->task->folio, NONE);
@@ -85,6 +114,39 @@ static u32 split_partly_mapped(struct machine *m, const struct vma *vma, const s
 	return nr;
 }
 
+static u32 not_isolated(struct machine *m, const struct folio *folio, u32 nr)
+{
+	step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
+	return nr;
+}
+
+/* The same page by page: up to 6.1, a large folio that PTEs map is split, or ends the walk. */
+static u32 pageout_page(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u64 addr,
+			u64 end)
+{
+	u32 pte = vma_pte(vma, addr), page, left = (u32)((end - addr) >> PAGE_SHIFT);
+	pte_t ptent = m->arch->ptep_get(m, pte);
+	const struct folio *folio;
+
+	if (!m->arch->pte->present(ptent))
+		return 1;
+	page = vm_normal_page(m, ptent);
+	if (page == NONE)
+		return 1;
+	folio = m->folio + page_folio(m->s, page);
+	put(m, &m->task->folio, folio_idx(m, folio));
+	if (folio_test_large(folio)) {
+		if (m->page[page].mapcount + folio->entire_mapcount != 1)
+			return not_isolated(m, folio, left);
+		return folio_trylock(m, folio) && split_locked(m, folio) ? 0 : left;
+	}
+	if (!folio_flag(folio, PG_lru) || folio->mapcount != 1)
+		return not_isolated(m, folio, 1);
+	age_pte(m, tlb, addr, pte, ptent);
+	isolate_for_pageout(m, folio);
+	return 1;
+}
+
 /* How many entries from this one on are dealt with. */
 static u32 pageout_pte(struct machine *m, const struct vma *vma, u64 addr, u64 end)
 {
@@ -104,26 +166,27 @@ static u32 pageout_pte(struct machine *m, const struct vma *vma, u64 addr, u64 e
 			return split_partly_mapped(m, vma, folio, nr);
 	}
 	if (!folio_flag(folio, PG_lru) || folio->mapcount != folio_nr_pages(folio))
-		step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
-	else
-		isolate_for_pageout(m, folio);
+		return not_isolated(m, folio, nr);
+	isolate_for_pageout(m, folio);
 	return nr;
 }
 
 /* mm/madvise.c:madvise_cold_or_pageout_pte_range */
-__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, const struct vma *vma,
-						  u64 addr, u64 end)
+__mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, struct mmu_gather *tlb,
+						  const struct vma *vma, u64 addr, u64 end)
 {
 	u32 table = vma_pte(vma, addr) / PTRS_PER_PTE;
 
 	enter_phase(m, PHASE_isolate);
 	enter(m, EV_madvise_cold_or_pageout_pte_range, NONE, (u32)((end - addr) >> PAGE_SHIFT));
-	if (m->table[table].pmd && !pageout_huge_pmd(m, table, addr, end))
+	if (m->table[table].pmd && !pageout_huge_pmd(m, tlb, vma, table, addr, end))
 		return;
 	lock_pte_table(m, table);
 	flush_tlb_batched_pending(m, vma->mm);
 	while (addr < end)
-		addr += pageout_pte(m, vma, addr, end) * PAGE_SIZE;
+		addr += PAGE_SIZE * (m->kernel->page_api == API_PAGE ?
+					     pageout_page(m, tlb, vma, addr, end) :
+					     pageout_pte(m, vma, addr, end));
 	put(m, &m->task->folio, NONE);
 	unlock_pte_table(m);
 	reclaim_pages(m);
@@ -150,7 +213,7 @@ __mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 st
 		if (next > end)
 			next = end;
 		if (m->table[vma_pte(vma, start) / PTRS_PER_PTE].populated)
-			madvise_cold_or_pageout_pte_range(m, vma, start, next);
+			madvise_cold_or_pageout_pte_range(m, &tlb, vma, start, next);
 		put64(m, &m->task->madvise_address, next);
 	}
 	tlb_finish_mmu(m, &tlb);

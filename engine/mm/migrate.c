@@ -68,7 +68,7 @@ __mirrored bool remove_migration_pte(struct machine *m, const struct folio *foli
 		if (flags & TTU_USE_SHARED_ZEROPAGE &&
 		    try_to_map_unused_to_zeropage(m, folio, vma, &old))
 			continue;
-		if (m->kernel->zero_remap == ZERO_LOSES_MARKS)
+		if (m->kernel->zero_remap != ZERO_KEEPS_MARKS)
 			decode_migration_pte(m, &old);
 		page = pfn_page(m->s, old.pfn);
 		folio_ref_add(m, folio, 1);

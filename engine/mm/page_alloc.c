@@ -10,14 +10,34 @@ void free_frozen_pages(struct machine *m, const struct folio *folio)
 	step(m, EV_folio_freed, folio->page, 0);
 }
 
-/* mm/page_alloc.c:free_unref_folios: the folios of a list, their counts already 0 */
-__mirrored void free_unref_folios(struct machine *m, enum folio_list list)
+static void free_all(struct machine *m, enum folio_list list)
 {
-	enter(m, EV_free_unref_folios, NONE, m->s->list[list].nr);
 	while (!list_empty(m, list)) {
 		const struct folio *folio = m->folio + m->s->list[list].first;
 
 		list_del(m, folio);
 		free_frozen_pages(m, folio);
 	}
+}
+
+/* mm/page_alloc.c:free_unref_folios */
+__mirrored void free_unref_folios(struct machine *m, enum folio_list list)
+{
+	enter(m, EV_free_unref_folios, NONE, m->s->list[list].nr);
+	free_all(m, list);
+}
+
+/* mm/page_alloc.c:free_unref_page_list, up to 6.1 */
+__mirrored void free_unref_page_list(struct machine *m, enum folio_list list)
+{
+	enter(m, EV_free_unref_page_list, NONE, m->s->list[list].nr);
+	free_all(m, list);
+}
+
+void free_folios(struct machine *m, enum folio_list list)
+{
+	if (m->kernel->page_api == API_PAGE)
+		free_unref_page_list(m, list);
+	else
+		free_unref_folios(m, list);
 }

@@ -32,6 +32,17 @@ static void submit_write(struct machine *m, const struct folio *folio)
 	step(m, EV_swap_write_submitted, folio->page, folio_nr_pages(folio));
 }
 
+/* block/bdev.c:bdev_write_page (6.1): the device is done before the folio is unlocked */
+static void write_page_at_once(struct machine *m, const struct folio *folio)
+{
+	folio_set_flag(m, folio, PG_writeback);
+	step(m, EV_folio_writeback_set, folio->page, 0);
+	count(m, COUNT_folio_write_start, 1);
+	step(m, EV_swap_write_submitted, folio->page, folio_nr_pages(folio));
+	folio_end_writeback(m, folio);
+	folio_unlock(m, folio);
+}
+
 /* mm/page_io.c:swap_writepage_bdev_sync */
 __mirrored void swap_writepage_bdev_sync(struct machine *m, const struct folio *folio)
 {
@@ -53,6 +64,10 @@ __mirrored void __swap_writepage(struct machine *m, const struct folio *folio)
 	bool sync = m->device[slot_device(m->s, folio->swap)].kind == SWAP_SYNC;
 
 	enter(m, EV___swap_writepage, folio->page, folio_nr_pages(folio));
+	if (m->kernel->page_api == API_PAGE) {
+		(sync ? write_page_at_once : submit_write)(m, folio);
+		return;
+	}
 	if (m->kernel->swap_slots == SLOTS_MAP) {
 		(sync ? swap_writepage_bdev_sync : swap_writepage_bdev_async)(m, folio);
 		return;
@@ -68,12 +83,15 @@ static void write_folio(struct machine *m, const struct folio *folio)
 		folio_unlock(m, folio);
 		return;
 	}
-	if (folio_flag(folio, PG_zero_filled)) {
-		swap_zeromap_folio_mark(m, folio, 1);
-		folio_unlock(m, folio);
-		return;
+	if (m->kernel->zero_fill == ZERO_FILL_NOTED) {
+		bool zero = folio_flag(folio, PG_zero_filled);
+
+		swap_zeromap_folio_mark(m, folio, zero);
+		if (zero) {
+			folio_unlock(m, folio);
+			return;
+		}
 	}
-	swap_zeromap_folio_mark(m, folio, 0);
 	__swap_writepage(m, folio);
 }
 

@@ -29,6 +29,8 @@ __mirrored void try_to_unmap_flush(struct machine *m)
 {
 	const struct task *task = m->task;
 
+	if (!arch_has_tlbbatch(m))
+		return;
 	enter(m, EV_try_to_unmap_flush, NONE, 0);
 	if (!task->ubc_flush_required) {
 		step(m, EV_tlb_nothing_pending, NONE, 0);
@@ -43,6 +45,8 @@ __mirrored void try_to_unmap_flush(struct machine *m)
 /* mm/rmap.c:try_to_unmap_flush_dirty */
 __mirrored void try_to_unmap_flush_dirty(struct machine *m)
 {
+	if (!arch_has_tlbbatch(m))
+		return;
 	enter(m, EV_try_to_unmap_flush_dirty, NONE, 0);
 	if (m->task->ubc_writable)
 		try_to_unmap_flush(m);
@@ -85,6 +89,8 @@ __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm)
 {
 	const struct mm *mms = m->mm + mm;
 
+	if (!arch_has_tlbbatch(m))
+		return;
 	enter(m, EV_flush_tlb_batched_pending, NONE, mm);
 	if (mms->tlb_pending == mms->tlb_flushed)
 		return;
@@ -150,14 +156,11 @@ __mirrored void folio_add_anon_rmap_ptes(struct machine *m, const struct folio *
 	}
 }
 
-/* mm/rmap.c:folio_remove_rmap_ptes and __folio_remove_rmap */
-__mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
-				       u32 nr)
+/* mm/rmap.c:__folio_remove_rmap */
+static void __folio_remove_rmap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
 	u32 unmapped = 0;
 
-	count(m, COUNT_rmap_remove, 1);
-	enter(m, EV_folio_remove_rmap_ptes, page, nr);
 	for (u32 i = page; i < page + nr; i++) {
 		put(m, &m->page[i].mapcount, m->page[i].mapcount - 1);
 		unmapped += m->page[i].mapcount == 0;
@@ -166,16 +169,43 @@ __mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *fo
 	put(m, &folio->mapcount, folio->mapcount - nr);
 	put(m, &folio->nr_pages_mapped, folio->nr_pages_mapped - unmapped);
 	step(m, EV_mapcount_removed, page, nr);
-	if (folio_flag(folio, PG_anon) && folio_test_large(folio) && unmapped &&
-	    folio->nr_pages_mapped &&
-	    folio->nr_pages_mapped < ENTIRELY_MAPPED && !folio_flag(folio, PG_partially_mapped))
+	if (!folio_flag(folio, PG_anon) || !folio_test_large(folio) || !unmapped)
+		return;
+	if (m->kernel->page_api == API_PAGE)
+		deferred_split_huge_page(m, folio);
+	else if (folio->nr_pages_mapped && folio->nr_pages_mapped < ENTIRELY_MAPPED &&
+		 !folio_flag(folio, PG_partially_mapped))
 		deferred_split_folio(m, folio, true);
 }
 
-/* mm/rmap.c:folio_remove_rmap_pmd. PTEs may map the pages too. */
-__mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *folio)
+/* mm/rmap.c:folio_remove_rmap_ptes */
+__mirrored void folio_remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
+				       u32 nr)
 {
-	enter(m, EV_folio_remove_rmap_pmd, folio->page, PTRS_PER_PTE);
+	count(m, COUNT_rmap_remove, 1);
+	enter(m, EV_folio_remove_rmap_ptes, page, nr);
+	__folio_remove_rmap(m, folio, page, nr);
+}
+
+/* mm/rmap.c:page_remove_rmap, a PTE of it */
+__mirrored void page_remove_rmap(struct machine *m, const struct folio *folio, u32 page)
+{
+	count(m, COUNT_rmap_remove, 1);
+	enter(m, EV_page_remove_rmap, page, 1);
+	__folio_remove_rmap(m, folio, page, 1);
+}
+
+void remove_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
+{
+	if (m->kernel->page_api == API_PAGE)
+		page_remove_rmap(m, folio, page);
+	else
+		folio_remove_rmap_ptes(m, folio, page, nr);
+}
+
+/* PTEs may map the pages too. */
+static void __folio_remove_rmap_pmd(struct machine *m, const struct folio *folio)
+{
 	put(m, &folio->entire_mapcount, folio->entire_mapcount - 1);
 	put(m, &folio->mapcount, folio->mapcount - 1);
 	if (!folio->entire_mapcount)
@@ -184,6 +214,22 @@ __mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *fol
 	if (folio->nr_pages_mapped && folio->nr_pages_mapped < folio_nr_pages(folio) &&
 	    !folio_flag(folio, PG_partially_mapped))
 		deferred_split_folio(m, folio, true);
+}
+
+/* mm/rmap.c:folio_remove_rmap_pmd */
+__mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_remove_rmap_pmd, folio->page, PTRS_PER_PTE);
+	__folio_remove_rmap_pmd(m, folio);
+}
+
+/* 6.1 does it where it splits the PMD. */
+void remove_rmap_pmd(struct machine *m, const struct folio *folio)
+{
+	if (m->kernel->page_api == API_PAGE)
+		__folio_remove_rmap_pmd(m, folio);
+	else
+		folio_remove_rmap_pmd(m, folio);
 }
 
 bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr)
@@ -240,10 +286,14 @@ static bool dup_swap(struct machine *m, const struct folio *folio, u32 page, u32
 
 static void put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
-	if (m->kernel->swap_slots == SLOTS_MAP)
-		swap_free_nr(m, folio->swap + (page - folio->page), page, nr);
-	else
+	u32 slot = folio->swap + (page - folio->page);
+
+	if (m->kernel->swap_slots == SLOTS_TABLE)
 		folio_put_swap(m, folio, page, nr);
+	else if (m->kernel->page_api == API_PAGE)
+		swap_free(m, slot, page);
+	else
+		swap_free_nr(m, slot, page, nr);
 }
 
 /*
@@ -339,7 +389,7 @@ static bool convert_ptes(struct machine *m, const struct folio *folio, const str
 static void finish_folio_unmap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {
 	put(m, &m->task->run.done, m->task->run.done + nr);
-	folio_remove_rmap_ptes(m, folio, page, nr);
+	remove_rmap_ptes(m, folio, page, nr);
 	folio_put_refs(m, folio, page, nr);
 }
 
@@ -450,8 +500,10 @@ static void cond_install_uffd_wp_ptes(struct machine *m, const struct vma *vma, 
 				      u32 nr)
 {
 	const u32 watched = VM_SHMEM | VM_UFFD_WP;
-	pte_t marker = make_pte_marker(m->arch->pte, MARKER_UFFD_WP);
+	pte_t marker = make_pte_marker(m->arch->pte, &m->kernel->types, MARKER_UFFD_WP);
 
+	if (!arch_has_uffd_wp(m))
+		return;
 	m->arch->ptep_get(m, m->task->walk_pte);
 	if ((vma->flags & watched) != watched || !pte_or_swp_uffd(m->arch->pte, pteval)) {
 		step(m, EV_uffd_wp_checked, m->task->page, 0);
@@ -523,6 +575,17 @@ static u32 turn_length(struct machine *m, const struct folio *folio,
 	return last < left ? last : left;
 }
 
+/* The PTE that the walk stands on. */
+static pte_t read_pte(struct machine *m)
+{
+	pte_t pteval = m->arch->ptep_get(m, m->task->walk_pte);
+
+	if (m->kernel->pte_access == PTE_DEREFERENCED)
+		for (u32 i = 1; i < m->arch->deref_loads; i++)
+			pteval = m->arch->ptep_get(m, m->task->walk_pte);
+	return pteval;
+}
+
 /* mm/rmap.c:try_to_unmap_one */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 				 const struct vma *vma, void *arg)
@@ -534,6 +597,8 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 	pte_t pteval;
 
 	enter(m, EV_try_to_unmap_one, folio->page, folio_nr_pages(folio));
+	if (m->kernel->pmd_split == PMD_SPLIT_BEFORE)
+		split_huge_pmd_address(m, folio, vma, false);
 	page_vma_mapped_walk_start(m, &pvmw, flags & TTU_SYNC ? PVMW_SYNC : 0);
 	while (page_vma_mapped_walk(m, &pvmw)) {
 		if (vma->flags & VM_LOCKED) {
@@ -548,7 +613,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 			page_vma_mapped_walk_restart(m);
 			continue;
 		}
-		pteval = m->arch->ptep_get(m, task->walk_pte);
+		pteval = read_pte(m);
 		page = mapped_page(m, folio, pteval);
 		if (bug(m, BUG_pin_check_early) && folio_maybe_dma_pinned(m, folio, page)) {
 			page_vma_mapped_walk_done(m);

@@ -59,6 +59,8 @@ __mirrored bool try_to_migrate_one(struct machine *m, const struct folio *folio,
 	const u32 flags = *(const u32 *)arg;
 
 	enter(m, EV_try_to_migrate_one, folio->page, folio_nr_pages(folio));
+	if (m->kernel->pmd_split == PMD_SPLIT_BEFORE)
+		split_huge_pmd_address(m, folio, vma, true);
 	page_vma_mapped_walk_start(m, &pvmw, flags & TTU_SYNC ? PVMW_SYNC : 0);
 	while (page_vma_mapped_walk(m, &pvmw)) {
 		pte_t pteval;
@@ -82,7 +84,7 @@ __mirrored bool try_to_migrate_one(struct machine *m, const struct folio *folio,
 			return false;
 		}
 		m->arch->set_ptes(m, task->walk_pte, migration_pte(m, page, pteval, exclusive), 1);
-		folio_remove_rmap_ptes(m, folio, page, 1);
+		remove_rmap_ptes(m, folio, page, 1);
 		folio_put_refs(m, folio, page, 1);
 	}
 	return true;

@@ -49,6 +49,21 @@ u32 nr_swap_pages(const struct machine *m)
 	return nr;
 }
 
+/* mm/swapfile.c:cluster_alloc_swap */
+static u32 cluster_alloc_swap(struct machine *m, const struct swap_device *si,
+			      const struct folio *folio, u32 max, u32 *slots)
+{
+	u32 nr = 0;
+
+	while (nr < max) {
+		slots[nr] = cluster_alloc_swap_entry(m, si, folio);
+		if (slots[nr] == NONE)
+			break;
+		nr++;
+	}
+	return nr;
+}
+
 /* mm/swapfile.c:get_swap_pages */
 __mirrored u32 get_swap_pages(struct machine *m, const struct folio *folio, u32 max, u32 *slots)
 {
@@ -58,12 +73,9 @@ __mirrored u32 get_swap_pages(struct machine *m, const struct folio *folio, u32 
 	if (max > avail)
 		max = avail;
 	for (u32 i = 0; i < m->s->nr[ARRAY_DEVICE] && !nr; i++) {
-		while (nr < max) {
-			slots[nr] = cluster_alloc_swap_entry(m, m->device + i, folio);
-			if (slots[nr] == NONE)
-				break;
-			nr++;
-		}
+		nr = m->kernel->slot_search == SEARCH_MAP ?
+			     scan_swap_map_slots(m, m->device + i, folio, max, slots) :
+			     cluster_alloc_swap(m, m->device + i, folio, max, slots);
 		if (folio_test_large(folio))
 			break;
 	}
@@ -249,6 +261,29 @@ __mirrored void swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr)
 		cluster_swap_free_nr(m, slot, page, nr);
 	else
 		swap_entries_put_map(m, slot, page, nr);
+}
+
+/* mm/swapfile.c:__swap_entry_free */
+__mirrored void __swap_entry_free(struct machine *m, u32 slot, u32 page)
+{
+	const struct cluster *ci;
+	bool last;
+
+	count(m, COUNT_swap_free_lock, 1);
+	enter(m, EV___swap_entry_free, page, 1);
+	ci = swap_cluster_lock(m, slot);
+	last = put_user(m, slot, page);
+	count(m, COUNT_swap_slot_write, 1);
+	swap_cluster_unlock(m, ci);
+	if (last)
+		free_swap_slot(m, slot);
+}
+
+/* mm/swapfile.c:swap_free */
+__mirrored void swap_free(struct machine *m, u32 slot, u32 page)
+{
+	enter(m, EV_swap_free, page, 1);
+	__swap_entry_free(m, slot, page);
 }
 
 /* --- giving back ---------------------------------------------------------- */

@@ -37,6 +37,13 @@ __mirrored bool folio_isolate_lru(struct machine *m, const struct folio *folio)
 	return true;
 }
 
+/* mm/folio-compat.c:isolate_lru_page */
+__mirrored bool isolate_lru_page(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_isolate_lru_page, folio->page, 0);
+	return folio_isolate_lru(m, folio);
+}
+
 /* mm/vmscan.c:folio_putback_lru */
 __mirrored void folio_putback_lru(struct machine *m, const struct folio *folio)
 {
@@ -184,6 +191,14 @@ static bool swap_add(struct machine *m, const struct folio *folio)
 	return true;
 }
 
+/* Some of its pages may be mapped no more, and freed without being written: 6.1 guesses. */
+static bool better_split(const struct machine *m, const struct folio *folio)
+{
+	if (m->kernel->page_api == API_PAGE)
+		return !folio->entire_mapcount;
+	return folio_flag(folio, PG_deferred_list) && folio_flag(folio, PG_partially_mapped);
+}
+
 /* An anonymous folio that is not in the swap cache yet gets its slots, or is split for it. */
 static enum label alloc_slots(struct machine *m, const struct folio *folio, enum folio_list list)
 {
@@ -195,8 +210,7 @@ static enum label alloc_slots(struct machine *m, const struct folio *folio, enum
 	if (folio_test_large(folio)) {
 		if (has_extra_refs(m, folio))
 			return ACTIVATE_LOCKED;
-		if (folio_flag(folio, PG_deferred_list) && folio_flag(folio, PG_partially_mapped) &&
-		    !split_folio_to_list(m, folio, list))
+		if (better_split(m, folio) && !split_folio_to_list(m, folio, list))
 			return ACTIVATE_LOCKED;
 	}
 	if (bug(m, BUG_slots_forgotten))
@@ -251,7 +265,20 @@ static void flush_and_free(struct machine *m)
 {
 	if (!bug(m, BUG_no_flush_before_free))
 		try_to_unmap_flush(m);
-	free_unref_folios(m, LIST_FREE);
+	free_folios(m, LIST_FREE);
+}
+
+/* Freed at once if it is large, else with all others when the list has been gone through. */
+static void free_as_pages(struct machine *m, const struct folio *folio)
+{
+	if (!folio_test_large(folio)) {
+		list_add_tail(m, folio, LIST_FREE);
+		step(m, EV_folio_free_queued, folio->page, m->s->list[LIST_FREE].nr);
+		return;
+	}
+	if (!bug(m, BUG_no_flush_before_free))
+		try_to_unmap_flush(m);
+	free_frozen_pages(m, folio);
 }
 
 static enum label free_it(struct machine *m, const struct folio *folio)
@@ -263,6 +290,10 @@ static enum label free_it(struct machine *m, const struct folio *folio)
 	folio_unlock(m, folio);
 	if (folio_flag(folio, PG_deferred_list))
 		__folio_unqueue_deferred_split(m, folio);
+	if (m->kernel->page_api == API_PAGE) {
+		free_as_pages(m, folio);
+		return GO_ON;
+	}
 	list_add_tail(m, folio, LIST_FREE);
 	step(m, EV_folio_free_queued, folio->page, m->s->list[LIST_FREE].nr);
 	if (m->s->list[LIST_FREE].nr == FOLIO_BATCH_SIZE)
@@ -349,7 +380,8 @@ __mirrored u32 reclaim_folio_list(struct machine *m, enum folio_list list)
 	u32 nr_reclaimed;
 
 	enter(m, EV_reclaim_folio_list, NONE, m->s->list[list].nr);
-	nr_reclaimed = shrink_folio_list(m, list, true);
+	nr_reclaimed = shrink_folio_list(m, list,
+					 m->kernel->pageout_young == PAGEOUT_IGNORES_YOUNG);
 	while (!list_empty(m, list)) {
 		const struct folio *folio = lru_to_folio(m, list);
 

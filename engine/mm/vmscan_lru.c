@@ -75,10 +75,10 @@ __mirrored void move_folios_to_lru(struct machine *m, enum folio_list list)
 		list_add_tail(m, folio, LIST_FREE);
 		step(m, EV_folio_free_queued, folio->page, m->s->list[LIST_FREE].nr);
 		if (m->s->list[LIST_FREE].nr == FOLIO_BATCH_SIZE)
-			free_unref_folios(m, LIST_FREE);
+			free_folios(m, LIST_FREE);
 	}
 	if (!list_empty(m, LIST_FREE))
-		free_unref_folios(m, LIST_FREE);
+		free_folios(m, LIST_FREE);
 }
 
 /* mm/vmscan.c:shrink_inactive_list, anonymous memory of one node */

@@ -163,7 +163,14 @@ static bool is_zero_page(const struct pte_ops *ops, pte_t pte)
 	return ops->present(pte) && is_zero_pfn(ops->pfn(pte));
 }
 
-/* Entries that name a page frame without being present. */
+static bool names_uffd_wp(const struct pte_ops *ops, const struct softleaf_types *types, pte_t pte,
+			  u64 *pfn)
+{
+	*pfn = 0;
+	return pte_is_marker(ops, types, pte, MARKER_UFFD_WP);
+}
+
+/* Entries that are not present, and what they name. */
 static bool count_softleaf(struct expr_call *c,
 			   bool (*pfn_of)(const struct pte_ops *, const struct softleaf_types *,
 					  pte_t, u64 *),
@@ -190,9 +197,9 @@ static bool device_exclusive_ptes(struct expr_call *c, s64 *value)
 	return count_softleaf(c, softleaf_device_exclusive_pfn, value);
 }
 
-static bool is_uffd_wp_marker(const struct pte_ops *ops, pte_t pte)
+static bool uffd_wp_markers(struct expr_call *c, s64 *value)
 {
-	return pte_is_marker(ops, pte, MARKER_UFFD_WP);
+	return count_softleaf(c, names_uffd_wp, value);
 }
 
 static bool raw_pte(struct expr_call *c, s64 *value)
@@ -472,7 +479,7 @@ const struct expr_name expr_names[] = {
 	{ "device_exclusive", "Mn?n", "mm, va[, n]", "device-exclusive entries",
 	  .any = device_exclusive_ptes },
 	{ "uffd_wp_marker", "Mn?n", "mm, va[, n]", "markers of userfaultfd write-protection",
-	  .pte = is_uffd_wp_marker },
+	  .any = uffd_wp_markers },
 	{ "zero_page", "Mn?n", "mm, va[, n]",
 	  "entries that map the shared zero page", .pte = is_zero_page },
 	{ "write", "Mn?n", "mm, va[, n]", "present entries that are writable", .pte = is_write },

@@ -376,6 +376,12 @@ static bool place_folios(struct builder *b, struct error *err)
 			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
 				       "expected other page frames: 0x%x is the shared zero page",
 				       ZERO_PFN);
+		if (b->kernel->anon_orders == ORDERS_PAGE_PMD && spec->order &&
+		    1u << spec->order != PTRS_PER_PTE)
+			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
+				       "expected one page or 512: kernel %s has no other "
+				       "anonymous folios",
+				       b->kernel->name);
 		if (!slots_are_free(b, spec))
 			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
 				       "expected swap slots that no other folio is in");
@@ -439,8 +445,8 @@ static bool folds(const struct builder *b, const struct scn_map *map, u64 va, u6
 {
 	u32 in_block = (u32)(va >> PAGE_SHIFT) % 16;
 
-	return b->arch->pte->has_cont && map->fold && !map->device_exclusive &&
-	       pfn % 16 == in_block && page >= map->first + in_block &&
+	return b->arch->pte->has_cont && b->kernel->contpte != CONTPTE_NONE && map->fold &&
+	       !map->device_exclusive && pfn % 16 == in_block && page >= map->first + in_block &&
 	       page - in_block + 15 <= map->last;
 }
 

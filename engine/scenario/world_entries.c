@@ -59,7 +59,7 @@ static pte_t make_entry(struct builder *b, const struct scn_entry *spec, u32 n)
 		pte = ops->swp_entry(softleaf_type(types, "hwpoison"), spec->pfn + n);
 		break;
 	case ENTRY_UFFD_WP:
-		return make_pte_marker(ops, MARKER_UFFD_WP);
+		return make_pte_marker(ops, types, MARKER_UFFD_WP);
 	}
 	if (spec->soft_dirty && ops->has_soft_dirty)
 		pte = ops->swp_mksoft_dirty(pte);

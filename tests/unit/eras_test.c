@@ -22,7 +22,7 @@ static const char frame[] =
 	" \"machine\": {\"cpus\": 2, \"swap\": [{\"id\": \"z\", \"slots\": %u}]},"
 	" \"lanes\": [{\"arch\": \"arm64\", \"path\": \"a\", \"kernel\": \"%s\"%s}],"
 	" \"world\": {\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\"}],"
-	" \"folios\": [{\"id\": \"A\", \"order\": %u, \"count\": %u, \"pfn\": \"0x12340\"%s}],"
+	" \"folios\": [{\"id\": \"A\", \"order\": %u, \"count\": %u, \"pfn\": \"0x12400\"%s}],"
 	" \"vmas\": [{\"mm\": \"app\", \"start\": \"0x7f0000010000\", \"end\": \"0x7f0000400000\","
 	" \"locked\": %s}],"
 	" \"maps\": [{\"mm\": \"app\", \"va\": \"0x7f0000010000\", \"folio\": \"A\"}]},"
@@ -309,6 +309,69 @@ static void test_mlock_missed(void **state)
 	}
 }
 
+/* --- 6.1: pages one by one ------------------------------------------------- */
+
+/* MADV_PAGEOUT of 6.1 makes pages old; one that is used before reclaim asks again stays. */
+static void test_used_since(void **state)
+{
+	static const char *const kernels_[] = { "6.1", "6.12" };
+
+	(void)state;
+	for (u32 i = 0; i < NR_OF(kernels_); i++) {
+		struct world w = { .kernel = kernels_[i],
+				   .nr = 2,
+				   .script = PAGEOUT("0x7f0000010000", "2")
+				   ", {\"cpu\": 1, \"do\": \"read\", \"mm\": \"app\","
+				   " \"va\": \"0x7f0000011000\","
+				   " \"when\": {\"enter\": \"reclaim_pages\"}}" };
+		u32 pte;
+
+		run_world(&w);
+		pte = va_pte(w.m->s, 0, 0x7f0000010000);
+		assert_int_equal(entered(&w, EV_isolate_lru_page), i ? 0 : 2);
+		assert_int_equal(entered(&w, EV_folio_referenced), i ? 0 : 2);
+		assert_false(w.m->arch->pte->present(w.m->pte[pte]));
+		assert_int_equal(w.m->arch->pte->present(w.m->pte[pte + 1]), i == 0);
+		assert_int_equal(w.m->s->count[COUNT_walk_step], i ? 4 : 6);
+		end_world(&w);
+	}
+}
+
+/* What PTEs map of a large folio is split before anything of it is isolated. */
+static void test_large_is_split(void **state)
+{
+	struct world w = { .kernel = "6.1",
+			   .order = 9,
+			   .slots = 2048,
+			   .script = PAGEOUT("0x7f0000010000", "512") };
+
+	(void)state;
+	run_world(&w);
+	assert_int_equal(entered(&w, EV_split_huge_page_to_list_to_order), 1);
+	assert_int_equal(entered(&w, EV_isolate_lru_page), 512);
+	assert_int_equal(entered(&w, EV_add_to_swap), 512);
+	assert_int_equal(slots_that_read(&w, 0x01), 512);
+	end_world(&w);
+}
+
+/* A CPU of 6.1 begins a cluster that is free; if none is, it takes the lowest free slot. */
+static void test_scan(void **state)
+{
+	static const struct { u32 slots, offset; } rows[] = { { 1024, 512 }, { 512, 1 } };
+
+	(void)state;
+	for (u32 i = 0; i < NR_OF(rows); i++) {
+		struct world w = { .kernel = "6.1",
+				   .slots = rows[i].slots,
+				   .script = PAGEOUT("0x7f0000010000", "1") };
+
+		run_world(&w);
+		assert_int_equal(slot_raw(w.m->s, w.m->kernel, rows[i].offset), 0x01);
+		assert_int_equal(slots_that_read(&w, 0x01), 1);
+		end_world(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +384,9 @@ int main(void)
 		cmocka_unit_test(test_walk_steps),
 		cmocka_unit_test(test_flag_mismatch),
 		cmocka_unit_test(test_mlock_missed),
+		cmocka_unit_test(test_used_since),
+		cmocka_unit_test(test_large_is_split),
+		cmocka_unit_test(test_scan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

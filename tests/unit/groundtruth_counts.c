@@ -61,7 +61,7 @@ static const struct metric metrics[] = {
 	ENTERED("arch_tlbbatch_flush", arch_tlbbatch_flush),
 	{ { "swap_dup(per call)", NULL }, NULL, NR_COUNTERS,
 	  { EV_folio_dup_swap, EV_folio_dup_swap_pages, EV_swap_duplicate }, CALLS },
-	ENTERED("ptep_clear_flush", ptep_clear_flush),
+	{ { "ptep_clear_flush", NULL }, "amd64", NR_COUNTERS, { EV_ptep_clear_flush }, CALLS },
 	ENTERED("folio_remove_rmap_pmd", folio_remove_rmap_pmd),
 	ENTERED("split_folio", split_folio_to_list),
 	ENTERED("folio_alloc_swap", folio_alloc_swap),

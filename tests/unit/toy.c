@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "toy.h"
 
 static void on_step(struct observer *o, enum event event, u32 page, u32 arg)
@@ -52,6 +53,8 @@ void toy_open(struct toy *toy)
 	assert_non_null(toy->words);
 	memcpy(toy->words, &shape, sizeof(shape));
 	machine_attach(&toy->m, toy->words);
+	toy->m.arch = archs[0];
+	toy->m.kernel = &kernels[0];
 	place(&toy->m);
 }
 

@@ -36,6 +36,12 @@ static const struct refused cases[] = {
 	  "\"folios\": [\n{\"id\": \"A\", \"order\": 9, \"pfn\": \"0x2a00\"}]",
 	  PAGEOUT,
 	  "w:2:1: /world/folios/0: expected other page frames: 0x2a5f is the shared zero page" },
+	{ "a size that 6.1 has not",
+	  "\"folios\": [{\"id\": \"A\"}, {\"id\": \"B\", \"order\": 9, \"pfn\": \"0x400\"},\n"
+	  "{\"id\": \"C\", \"order\": 4, \"pfn\": \"0x800\"}]",
+	  PAGEOUT "], \"lanes\": [{\"arch\": \"arm64\", \"path\": \"6.1\", \"kernel\": \"6.1\"}",
+	  "w:2:1: /world/folios/2: expected one page or 512: kernel 6.1 has no other anonymous "
+	  "folios" },
 	{ "exclusive to two",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"

@@ -126,9 +126,8 @@ void arm64_flush_pmd_tlb_range(struct machine *m, u32 vma, u64 start, u64 end)
 
 bool arm64_tlbbatch_should_defer(const struct machine *m, u32 mm)
 {
-	(void)m;
 	(void)mm;
-	return true;
+	return arch_has_tlbbatch(m);
 }
 
 void arm64_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end)

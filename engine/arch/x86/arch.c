@@ -136,6 +136,7 @@ const struct arch x86_arch = {
 	.title = "x86-64, 4K pages",
 	.pte = &x86_pte_ops,
 	.pmd = &x86_pmd_ops,
+	.deref_loads = 2,
 	.ptep_get = ptep_get,
 	.ptep_get_lockless = ptep_get_lockless,
 	.set_ptes = set_ptes,
