@@ -231,6 +231,8 @@ struct task {
 	u32 nr_pages;		/* of the run in hand */
 	u32 ptl;		/* page table locked outside a reverse-map walk, or NONE */
 	u32 anon_vma;		/* that its reverse-map walk has locked, or NONE */
+	u32 fault_op;		/* the script operation whose access waits in a fault, or NONE */
+	u32 fault_folio;	/* whose lock it waits for, holding a reference, or NONE */
 	struct run_before run;
 	u32 kept_pte;		/* cleared under a lock that it keeps, to be written back: */
 	u64 kept;
@@ -340,6 +342,12 @@ static inline u32 folio_cache_refs(const struct folio *folio)
 static inline bool folio_isolated(const struct folio *folio)
 {
 	return folio_flag(folio, PG_isolated);
+}
+
+/* Memory that anybody may have. */
+static inline bool folio_is_free(const struct folio *folio)
+{
+	return folio->refcount == 0 && !folio_flag(folio, PG_anon);
 }
 
 /* The page of a page frame, in page[], or NONE. */

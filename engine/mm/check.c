@@ -162,11 +162,6 @@ static void count_entries(const struct machine *m, u32 *scratch, struct tally *t
 	}
 }
 
-static bool folio_is_free(const struct folio *folio)
-{
-	return folio->refcount == 0 && !folio_flag(folio, PG_anon);
-}
-
 /* Out of the swap cache, whose references are dropped a moment later. */
 static bool leaves_swap_cache(const struct folio *folio, u32 held)
 {

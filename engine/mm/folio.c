@@ -42,3 +42,21 @@ void folio_put(struct machine *m, const struct folio *folio)
 	if (!folio->refcount)
 		__folio_put(m, folio);
 }
+
+/* mm/folio.c:folio_add_lru, without the CPU's batch */
+void folio_add_lru(struct machine *m, const struct folio *folio)
+{
+	folio_set_flag(m, folio, PG_lru);
+	list_add(m, folio, folio_lru_list(folio));
+	step(m, EV_folio_lru_added, folio->page, 0);
+}
+
+/* mm/folio.c:folio_add_lru_vma */
+void folio_add_lru_vma(struct machine *m, const struct folio *folio, const struct vma *vma)
+{
+	if (vma->flags & VM_LOCKED) {
+		folio_set_flag(m, folio, PG_mlocked);
+		folio_set_flag(m, folio, PG_unevictable);
+	}
+	folio_add_lru(m, folio);
+}

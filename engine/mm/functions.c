@@ -3,6 +3,7 @@
 #include "arch/pgtable_generic.h"
 #include "arch/x86/pgtable.h"
 #include "arch/x86/tlb.h"
+#include "mm/fault.h"
 #include "mm/functions.h"
 #include "mm/internal.h"
 

@@ -6,7 +6,7 @@ static bool vma_maps(const struct machine *m, const struct vma *vma, const struc
 {
 	u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT), va, end;
 
-	if (vma->anon_vma != folio->anon_vma || last <= folio->index ||
+	if (!vma_in_anon_vma(vma, folio->anon_vma) || last <= folio->index ||
 	    vma->pgoff >= folio->index + folio_nr_pages(folio))
 		return false;
 	for (va = vma_address(vma, folio, &end); va < end; va += PAGE_SIZE) {
@@ -47,6 +47,15 @@ pte_t pte_move_swp_offset(const struct machine *m, pte_t pte, s64 delta)
 	if (ops->swp_exclusive(pte))
 		new = ops->swp_mkexclusive(new);
 	return ops->swp_uffd(pte) ? ops->swp_mkuffd(new) : new;
+}
+
+u32 swap_pte_batch(struct machine *m, u32 pte, pte_t ptent, u32 max)
+{
+	u32 nr = 1;
+
+	while (nr < max && m->arch->ptep_get(m, pte + nr) == pte_move_swp_offset(m, ptent, nr))
+		nr++;
+	return nr;
 }
 
 /*

@@ -94,6 +94,12 @@ static inline bool folio_maybe_dma_pinned(struct machine *m, const struct folio 
 	return folio->pincount > 0;
 }
 
+/* mm/swap.h:folio_matches_swap_entry */
+static inline bool folio_covers(const struct folio *folio, u32 slot)
+{
+	return folio_flag(folio, PG_swapcache) && slot - folio->swap < folio_nr_pages(folio);
+}
+
 /* include/linux/mm.h:folio_test_pmd_mappable */
 static inline bool folio_test_pmd_mappable(const struct folio *folio)
 {
@@ -230,6 +236,8 @@ __mirrored bool ttu_anon_swapbacked_folio(struct machine *m, const struct folio 
 					  u32 page, u32 pte, pte_t pteval, u32 nr);
 __mirrored void folio_add_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page,
 					 u32 nr, const struct vma *vma, bool exclusive);
+__mirrored void folio_add_new_anon_rmap(struct machine *m, const struct folio *folio,
+					const struct vma *vma, u64 address, bool exclusive);
 __mirrored void folio_remove_rmap_pmd(struct machine *m, const struct folio *folio);
 /* By the function that the kernel has for it. */
 void remove_rmap_pmd(struct machine *m, const struct folio *folio);
@@ -301,6 +309,8 @@ void pte_clear(struct machine *m, u32 pte);
 enum fpb_flags { FPB_RESPECT_DIRTY = 1, FPB_RESPECT_SOFT_DIRTY = 2, FPB_RESPECT_WRITE = 4 };
 
 pte_t pte_move_swp_offset(const struct machine *m, pte_t pte, s64 delta);
+/* How many entries in a row, at most max, name slots in a row and agree otherwise. */
+u32 swap_pte_batch(struct machine *m, u32 pte, pte_t ptent, u32 max);
 
 /* folio_pte_batch_flags(): how many PTEs from pte on continue pteval, at most max. */
 u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t pteval,
@@ -375,6 +385,22 @@ __mirrored void folios_put_refs(struct machine *m, const struct mmu_gather *tlb,
 				u32 end);
 __mirrored void free_swap_cache(struct machine *m, const struct folio *folio);
 
+/* --- mm/memory.c: faults ----------------------------------------------------- */
+
+enum fault_result {
+	FAULT_DONE,		/* the access may be tried again */
+	FAULT_WAITS,		/* for a lock; task->fault_folio is the folio's, if it is one's */
+	FAULT_FAILED,		/* the process gets a signal, or it is not modelled */
+};
+
+enum fault_result do_user_fault(struct machine *m, u32 mm, u64 address, bool write);
+__mirrored enum fault_result handle_mm_fault(struct machine *m, const struct vma *vma, u64 address,
+				      bool write);
+__mirrored const struct folio *swap_cache_get_folio(struct machine *m, u32 slot);
+__mirrored const struct folio *swap_cache_alloc_folio(struct machine *m, u32 slot);
+__mirrored const struct folio *swapin_sync(struct machine *m, u32 slot);
+__mirrored void swap_read_folio(struct machine *m, const struct folio *folio);
+
 /* --- mm/vma.c --------------------------------------------------------------- */
 
 __mirrored void do_vmi_munmap(struct machine *m, u32 mm, u64 start, u64 end);
@@ -382,6 +408,8 @@ __mirrored void unmap_region(struct machine *m, u32 mm, u64 start, u64 end);
 __mirrored void __split_vma(struct machine *m, const struct vma *vma, u64 addr, bool new_below);
 void remove_vmas(struct machine *m, u32 mm, u64 start, u64 end);
 void vma_write(struct machine *m, const struct vma *vma, const struct vma *val);
+/* Does a task hold the lock of table[table]? */
+bool page_table_is_locked(const struct machine *m, u32 table);
 /*
  * Would somebody have to wait who locks the mm, reading or writing, and changes page tables
  * of a range?
@@ -445,6 +473,10 @@ void free_folios(struct machine *m, enum folio_list list);
 __mirrored void free_unref_folios(struct machine *m, enum folio_list list);
 __mirrored void free_unref_page_list(struct machine *m, enum folio_list list);
 __mirrored bool isolate_lru_page(struct machine *m, const struct folio *folio);
+void folio_add_lru(struct machine *m, const struct folio *folio);
+void folio_add_lru_vma(struct machine *m, const struct folio *folio, const struct vma *vma);
+/* A page of memory, with a reference that its taker holds. NULL: none is free. */
+__mirrored const struct folio *vma_alloc_folio(struct machine *m);
 
 /* --- mm/swapfile.c -------------------------------------------------------- */
 

@@ -65,16 +65,6 @@ static u32 zap_present_ptes(struct machine *m, struct mmu_gather *tlb, const str
 	return nr;
 }
 
-/* mm/internal.h:swap_pte_batch: entries in a row that name slots in a row */
-static u32 swap_pte_batch(struct machine *m, u32 pte, pte_t ptent, u32 max)
-{
-	u32 nr = 1;
-
-	while (nr < max && m->arch->ptep_get(m, pte + nr) == pte_move_swp_offset(m, ptent, nr))
-		nr++;
-	return nr;
-}
-
 /* mm/memory.c:zap_nonpresent_ptes. Of markers and of what is broken nothing is counted. */
 static u32 zap_nonpresent_ptes(struct machine *m, u32 pte, pte_t ptent, u32 max,
 			       struct zapped *zapped)

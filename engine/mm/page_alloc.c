@@ -41,3 +41,48 @@ void free_folios(struct machine *m, enum folio_list list)
 	else
 		free_unref_folios(m, list);
 }
+
+/* A free large block becomes free pages. */
+static void expand(struct machine *m, const struct folio *folio)
+{
+	u32 nr = folio_nr_pages(folio);
+
+	for (u32 page = folio->page + 1; page < folio->page + nr; page++)
+		put(m, &m->page[page].folio, page_own_folio(m->s, page));
+	put(m, &folio->order, 0);
+}
+
+/* The smallest free block; of those the one with the lowest page frame. */
+static const struct folio *find_free(const struct machine *m)
+{
+	const struct folio *found = NULL;
+
+	for (u32 i = 0; i < m->s->nr[ARRAY_FOLIO]; i++) {
+		const struct folio *folio = m->folio + i;
+
+		if (folio_exists(m->s, i) && folio_is_free(folio) &&
+		    (!found || folio->order < found->order ||
+		     (folio->order == found->order && folio->pfn < found->pfn)))
+			found = folio;
+	}
+	return found;
+}
+
+/* mm/mempolicy.c:vma_alloc_folio, order 0. NULL: no memory is free. */
+__mirrored const struct folio *vma_alloc_folio(struct machine *m)
+{
+	const struct folio *folio = find_free(m);
+
+	enter(m, EV_vma_alloc_folio, NONE, 1);
+	if (!folio) {
+		step(m, EV_no_free_memory, NONE, 0);
+		return NULL;
+	}
+	if (folio->order)
+		expand(m, folio);
+	put(m, &folio->flags, 0);
+	put(m, &folio->held, 1);
+	put(m, &folio->refcount, 1);
+	step(m, EV_folio_allocated, folio->page, 0);
+	return folio;
+}

@@ -156,6 +156,23 @@ __mirrored void folio_add_anon_rmap_ptes(struct machine *m, const struct folio *
 	}
 }
 
+/* mm/rmap.c:folio_add_new_anon_rmap, one page: from here on it is anonymous memory */
+__mirrored void folio_add_new_anon_rmap(struct machine *m, const struct folio *folio,
+					const struct vma *vma, u64 address, bool exclusive)
+{
+	enter(m, EV_folio_add_new_anon_rmap, folio->page, 1);
+	folio_set_flag(m, folio, PG_anon);
+	folio_set_flag(m, folio, PG_swapbacked);
+	put64(m, &folio->index, vma->pgoff + ((address - vma->start) >> PAGE_SHIFT));
+	put(m, &folio->anon_vma, vma->anon_vma);
+	put(m, &m->page[folio->page].mapcount, 1);
+	put(m, &m->page[folio->page].anon_exclusive, exclusive);
+	put(m, &folio->mapcount, 1);
+	put(m, &folio->nr_pages_mapped, 1);
+	count(m, COUNT_mapcount_op, 1);
+	step(m, EV_mapcount_added, folio->page, 1);
+}
+
 /* mm/rmap.c:__folio_remove_rmap */
 static void __folio_remove_rmap(struct machine *m, const struct folio *folio, u32 page, u32 nr)
 {

@@ -10,7 +10,6 @@ __mirrored void __swap_cache_do_add_folio(struct machine *m, const struct folio 
 	for (u32 i = 0; i < nr_pages; i++) {
 		put(m, &m->slot[slot + i].kind, SLOT_FOLIO);
 		put(m, &m->slot[slot + i].folio, folio_idx(m, folio));
-		put(m, &m->slot[slot + i].count, 0);
 		count(m, COUNT_swap_slot_write, 1);
 		step(m, EV_swap_cache_added, folio->page + i, slot + i);
 	}

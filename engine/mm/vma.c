@@ -88,15 +88,27 @@ __mirrored void do_vmi_munmap(struct machine *m, u32 mm, u64 start, u64 end)
 	unmap_region(m, mm, start, end);
 }
 
-/* Does a task hold the lock of one of these page tables? */
-static bool holds_ptl(const struct machine *m, const struct task *task, u32 mm, u64 start, u64 end)
+static bool holds_ptl(const struct task *task, u32 table)
 {
-	u32 table = task->ptl != NONE	   ? task->ptl :
-		    task->walk_pte != NONE ? task->walk_pte / PTRS_PER_PTE :
-					     NONE;
+	return task->ptl == table || (task->walk_pte != NONE && task->walk_flags & PVMW_PTL &&
+				      task->walk_pte / PTRS_PER_PTE == table);
+}
 
-	return table != NONE && m->table[table].mm == mm && m->table[table].va < end &&
-	       start < m->table[table].va + PMD_SIZE;
+bool page_table_is_locked(const struct machine *m, u32 table)
+{
+	for (u32 i = 0; i < m->s->nr[ARRAY_TASK]; i++)
+		if (holds_ptl(state_task(m->s, i), table))
+			return true;
+	return false;
+}
+
+static bool page_tables_are_locked(const struct machine *m, u32 mm, u64 start, u64 end)
+{
+	for (u32 i = 0; i < m->s->nr[ARRAY_TABLE]; i++)
+		if (m->table[i].mm == mm && m->table[i].va < end &&
+		    start < m->table[i].va + PMD_SIZE && page_table_is_locked(m, i))
+			return true;
+	return false;
 }
 
 /* Does it walk the reverse map of one of these VMAs? */
@@ -117,14 +129,11 @@ bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool w
 {
 	u32 lock = m->mm[mm].mmap_lock;
 
-	if (lock == MMAP_WRITE_LOCKED || (write && lock))
+	if (lock == MMAP_WRITE_LOCKED || (write && lock) ||
+	    page_tables_are_locked(m, mm, start, end))
 		return true;
-	for (u32 i = 0; i < m->s->nr[ARRAY_TASK]; i++) {
-		const struct task *task = state_task(m->s, i);
-
-		if (holds_ptl(m, task, mm, start, end) ||
-		    (write && locks_anon_vma(m, task, mm, start, end)))
+	for (u32 i = 0; write && i < m->s->nr[ARRAY_TASK]; i++)
+		if (locks_anon_vma(m, state_task(m->s, i), mm, start, end))
 			return true;
-	}
 	return false;
 }

@@ -4,6 +4,7 @@
 #include "arch/tlb.h"
 #include "mm/internal.h"
 #include "scenario/ops.h"
+#include "scenario/ops_cpu.h"
 #include "scenario/ops_mm.h"
 #include "scenario/scenario.h"
 
@@ -51,57 +52,6 @@ static void op_reclaim(struct machine *m, const struct scn_op *op)
 static void op_end_writeback(struct machine *m, const struct scn_op *op)
 {
 	folio_end_writeback(m, m->folio + op->folio);
-}
-
-static u32 leaf_page(const struct machine *m, const struct leaf *leaf)
-{
-	if (leaf->ops->nr_pages == 1)
-		return pte_page(m, *leaf->entry);
-	return pfn_page(m->s, leaf->ops->pfn(*leaf->entry) + leaf->behind);
-}
-
-/*
- * A CPU uses an address. Through a dirty translation a store touches no page table; a
- * clean one must first set the entry dirty, and faults if the entry is gone.
- */
-static void cpu_access(struct machine *m, u32 cpu, u32 mm, u64 va, bool write)
-{
-	const u32 can_store = TLB_WRITABLE | TLB_DIRTY;
-	u32 entry = tlb_find(m->s, cpu, mm, va), pte = va_pte(m->s, mm, va), page;
-	struct leaf leaf;
-	pte_t val;
-
-	if (entry != NONE && (!write || (m->tlb[entry].flags & can_store) == can_store)) {
-		u64 behind = (va - m->tlb[entry].va) >> PAGE_SHIFT;
-
-		step(m, EV_cpu_access, pfn_page(m->s, m->tlb[entry].pfn + behind), cpu);
-		return;
-	}
-	if (pte == NONE) {
-		step(m, EV_cpu_fault, NONE, cpu);
-		return;
-	}
-	leaf = leaf_of(m->s, m->arch, pte);
-	val = *leaf.entry;
-	page = leaf_page(m, &leaf);
-	if (!leaf.ops->accessible(val) || (write && !leaf.ops->write(val))) {
-		step(m, EV_cpu_fault, page, cpu);
-		return;
-	}
-	put64(m, leaf.entry, leaf.ops->mkyoung(write ? leaf.ops->hw_dirty(val) : val));
-	tlb_fill(m, cpu, pte);
-	step(m, EV_cpu_tlb_fill, page, cpu);
-	step(m, EV_cpu_access, page, cpu);
-}
-
-static void op_read(struct machine *m, const struct scn_op *op)
-{
-	cpu_access(m, op->cpu, op->mm, op->va, false);
-}
-
-static void op_write(struct machine *m, const struct scn_op *op)
-{
-	cpu_access(m, op->cpu, op->mm, op->va, true);
 }
 
 static void change_refs(struct machine *m, u32 i, s32 pins, s32 refs, enum event event)
@@ -183,14 +133,7 @@ static bool is_keepable(const struct machine *m, const struct scn_op *op)
 	if (pte == NONE || m->table[pte / PTRS_PER_PTE].ptl || m->table[pte / PTRS_PER_PTE].pmd ||
 	    !m->arch->pte->present(m->pte[pte]) || m->arch->pte->valid_cont(m->pte[pte]))
 		return false;
-	for (u32 i = 0; i < m->s->nr[ARRAY_TASK]; i++) {
-		const struct task *task = state_task(m->s, i);
-
-		if (task->walk_pte != NONE && task->walk_flags & PVMW_PTL &&
-		    task->walk_pte / PTRS_PER_PTE == pte / PTRS_PER_PTE)
-			return false;
-	}
-	return true;
+	return !page_table_is_locked(m, pte / PTRS_PER_PTE);
 }
 
 static bool is_pinned(const struct machine *m, const struct scn_op *op)
@@ -291,10 +234,16 @@ const struct op_info op_infos[] = {
 	{ .name = "read",
 	  .takes = OP_MM | OP_VA,
 	  .run = op_read,
+	  .own_cpu = true,
+	  .possible = is_not_waiting,
+	  .needs = "the CPU may not be waiting in a fault",
 	  .text = "the CPU loads from an address" },
 	{ .name = "write",
 	  .takes = OP_MM | OP_VA,
 	  .run = op_write,
+	  .own_cpu = true,
+	  .possible = is_not_waiting,
+	  .needs = "the CPU may not be waiting in a fault",
 	  .text = "the CPU stores to an address" },
 	{ .name = "pin",
 	  .takes = OP_FOLIO,

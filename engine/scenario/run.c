@@ -330,11 +330,31 @@ static void script_error(struct runner *r, u32 i)
 	r->failed = true;
 }
 
+/* Whoever waits in a fault tries again, now that an operation is over. */
+static void resume_faults(struct runner *r)
+{
+	struct machine *m = r->m;
+
+	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++) {
+		u32 i = state_task(m->s, cpu)->fault_op;
+
+		if (i == NONE)
+			continue;
+		machine_run_on(m, cpu);
+		put(m, &m->s->op, i);
+		step(m, EV_fault_resumed, NONE, cpu);
+		r->s->ops[i].op->run(m, &r->s->ops[i]);
+		if (m->task->fault_op == NONE)
+			step(m, EV_op_end, NONE, i);
+	}
+}
+
 __mirrored void run_op(struct runner *r, u32 i)
 {
 	struct machine *m = r->m;
 	struct scn_op op = r->s->ops[i];
 	u32 cpu = m->s->cpu, interrupted = m->s->op;
+	bool waits;
 
 	if (op.folio != NONE)
 		op.folio = scn_folio_state(r->s, op.folio);
@@ -355,11 +375,15 @@ __mirrored void run_op(struct runner *r, u32 i)
 	if (op.op->takes & OP_MM)
 		switch_mm(m, op.mm);
 	op.op->run(m, &op);
+	waits = m->task->fault_op == i;
 	if (r->firing) {
 		machine_run_on(m, cpu);
 		put(m, &m->s->op, interrupted);
 	}
-	step(m, EV_op_end, NONE, i);
+	if (!waits)
+		step(m, EV_op_end, NONE, i);
+	if (!r->firing)
+		resume_faults(r);
 }
 
 static void run_script(struct runner *r, u32 first)

@@ -397,15 +397,30 @@ static bool place_folios(struct builder *b, struct error *err)
 	return true;
 }
 
-/* The first in the file is the oldest: new folios enter their list at its head. */
+static bool is_migrating(const struct scenario *s, u32 folio)
+{
+	for (u32 i = 0; i < s->nr_entries; i++)
+		if (s->entries[i].kind == ENTRY_MIGRATION && s->entries[i].folio == folio)
+			return true;
+	return false;
+}
+
+/*
+ * The first in the file is the oldest: new folios enter their list at its head. Whom nobody
+ * holds is free memory.
+ */
 static void place_lists(struct builder *b)
 {
 	for (u32 n = 0; n < b->s->nr_folios; n++) {
 		const struct scn_folio *spec = &b->s->folios[n];
 
 		for (u32 k = 0; k < spec->count; k++) {
-			const struct folio *folio = folio_at(b, spec->state + k);
+			struct folio *folio = folio_at(b, spec->state + k);
 
+			if (!folio->refcount && !is_migrating(b->s, n)) {
+				folio->flags &= 1u << PG_zero_filled;
+				continue;
+			}
 			list_add_head(b, spec->state + k,
 				      spec->isolated ? LIST_FOLIO_LIST : folio_lru_list(folio));
 		}
@@ -607,7 +622,8 @@ static void place_cpus(struct builder *b)
 
 		*task = (struct task){
 			.walk_vma = NONE, .walk_pte = NONE, .walk_pmd = NONE,
-			.folio = NONE, .page = NONE, .ptl = NONE, .anon_vma = NONE
+			.folio = NONE, .page = NONE, .ptl = NONE, .anon_vma = NONE,
+			.fault_op = NONE, .fault_folio = NONE
 		};
 		cpu->mm = NONE;
 		for (u32 i = b->s->nr_mms; i-- > 0;)
@@ -682,13 +698,13 @@ static bool fill(struct builder *b, struct error *err)
 	place_devices(b);
 	if (!place_folios(b, err))
 		return false;
-	place_lists(b);
 	place_slots(b);
 	for (u32 i = 0; i < b->s->nr_maps; i++)
 		if (!place_map(b, &b->s->maps[i], err))
 			return false;
 	if (!place_entries(b, err))
 		return false;
+	place_lists(b);
 	place_deferred(b);
 	for (u32 i = 0; i < b->s->nr_mms; i++)
 		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages + mm_at(b, i)->shmempages;

@@ -36,7 +36,8 @@ static const struct word_field task_fields[] = {
 	FIELDS(task, run.write, 16, HEX),
 	FIELDS(task, run.soft_dirty, 16, HEX), FIELDS(task, run.uffd, 16, HEX),
 	FIELD(task, kept_pte, PTE), FIELD(task, kept, HEX),
-	FIELD(task, ptl, INDEX), FIELD(task, anon_vma, INDEX),
+	FIELD(task, ptl, INDEX), FIELD(task, anon_vma, INDEX), FIELD(task, fault_op, NUMBER),
+	FIELD(task, fault_folio, FOLIO),
 };
 static const struct word_field mm_fields[] = {
 	FIELD(mm, cpumask, HEX), FIELD(mm, tlb_gen, NUMBER), FIELD(mm, anonpages, NUMBER),

@@ -81,9 +81,10 @@ static const struct small smalls[] = {
 		      " \"count(folio_freed) == 32\"}" } },
 	{ .name = "the oldest first, no more than asked for",
 	  .world = APP "\"folios\": [{\"id\": \"B\"}, {\"id\": \"A\"}], \"maps\": ["
-		       MAP("app", ", \"young\": false") "]",
+		       MAP("app", ", \"young\": false") ", {\"mm\": \"app\", \"va\":"
+		       " \"0x7f0000020000\", \"folio\": \"B\", \"young\": false}]",
 	  .script = "{\"do\": \"reclaim\", \"pages\": 1}",
-	  .expect = { "refcount(A) == 1 && mapcount(A) == 1" } },
+	  .expect = { "mapcount(A) == 1 && refcount(B) == 0 && swapents(app) == 1" } },
 	{ .name = "the active list is the longer one",
 	  .world = APP "\"folios\": [{\"id\": \"A\", \"order\": 4, \"flags\": [\"active\"]}],"
 		       " \"maps\": [" MAP("app", "") "]",
