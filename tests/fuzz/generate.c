@@ -42,6 +42,7 @@ struct vma_plan {
 struct gen {
 	struct dice *d;
 	cJSON *world;
+	enum anon_orders anon_orders;
 	u32 cpus, nr_mms, nr_devices, nr_folios, nr_vmas;
 	u32 slots[2];			/* of each device */
 	bool async[2];
@@ -302,6 +303,7 @@ static void make_lanes(struct gen *g, cJSON *json)
 	for (u32 k = 0; k < nr_kernels; k++) {
 		if (!same_base(kernels[k].name, release))
 			continue;
+		g->anon_orders = kernels[k].anon_orders;
 		if (archs & 1)
 			add_lane(lanes, "arm64", &kernels[k], features);
 		if (archs & 2)
@@ -370,6 +372,8 @@ static void make_folio(struct gen *g, u32 i, cJSON *folio)
 
 	snprintf(f->id, sizeof(f->id), "%c", 'A' + (int)i);
 	f->order = chance(g->d, 128) ? HUGE_ORDER : PICK(g, 4, 0, 2, 4, 1, 3, 5, 4);
+	if (g->anon_orders == ORDERS_PAGE_PMD && f->order < HUGE_ORDER)
+		f->order = 0;
 	f->count = 1 + (f->order < 3 && chance(g->d, 6));
 	nr = f->count << f->order;
 	/* at an aligned address unless it is to be misaligned */
