@@ -507,6 +507,10 @@ void __swap_cluster_put_entry(struct machine *m, const struct cluster *ci, u32 s
 /* Free slots that nobody names any more; the cluster is locked. */
 __mirrored void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr);
 
+/* --- memcontrol.c ----------------------------------------------------------- */
+
+__mirrored void __mem_cgroup_try_charge_swap(struct machine *m, const struct folio *folio);
+
 /* --- swap_map.c: mm/swapfile.c and mm/swap_state.c up to 6.16 --------------- */
 
 /* Slots for the folio, and into the swap cache, and dirty. */

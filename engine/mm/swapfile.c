@@ -163,7 +163,10 @@ static u32 swap_alloc_from_clusters(struct machine *m, const struct folio *folio
 	return slot;
 }
 
-/* mm/swapfile.c:folio_alloc_swap; up to 6.12 its caller adds the folio to the swap cache */
+/*
+ * mm/swapfile.c:folio_alloc_swap. In 7.3 the folio is in the swap cache with its slots, 6.16
+ * puts it there when the slots are charged, up to 6.12 the caller does.
+ */
 __mirrored u32 folio_alloc_swap(struct machine *m, const struct folio *folio)
 {
 	u32 slot;
@@ -171,10 +174,12 @@ __mirrored u32 folio_alloc_swap(struct machine *m, const struct folio *folio)
 	enter(m, EV_folio_alloc_swap, folio->page, folio_nr_pages(folio));
 	slot = m->kernel->swap_alloc == ALLOC_CLUSTER ? swap_alloc_from_clusters(m, folio) :
 							swap_alloc_cached(m, folio);
-	if (slot == NONE)
+	if (slot == NONE) {
 		step(m, EV_swap_alloc_failed, folio->page, folio_nr_pages(folio));
-	else if (m->kernel->swap_slots == SLOTS_MAP &&
-		 m->kernel->swap_names == SWAP_FOLIO_ALLOC)
+		return NONE;
+	}
+	__mem_cgroup_try_charge_swap(m, folio);
+	if (m->kernel->swap_slots == SLOTS_MAP && m->kernel->swap_names == SWAP_FOLIO_ALLOC)
 		add_to_swap_cache(m, folio, slot);
 	return slot;
 }
