@@ -410,9 +410,11 @@ void remove_vmas(struct machine *m, u32 mm, u64 start, u64 end);
 void vma_write(struct machine *m, const struct vma *vma, const struct vma *val);
 /* Does a task hold the lock of table[table]? */
 bool page_table_is_locked(const struct machine *m, u32 table);
+/* Does a task hold the lock of a swap cluster? */
+bool any_cluster_is_locked(const struct machine *m);
 /*
  * Would somebody have to wait who locks the mm, reading or writing, and changes page tables
- * of a range?
+ * of a range, perhaps slots too?
  */
 bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool write);
 

@@ -171,6 +171,10 @@ static bool must_wait(struct machine *m, u32 mm, u32 pte)
 		step(m, EV_fault_waits_ptl, NONE, pte / PTRS_PER_PTE);
 		return true;
 	}
+	if (any_cluster_is_locked(m)) {
+		step(m, EV_fault_waits_cluster, NONE, 0);
+		return true;
+	}
 	return false;
 }
 

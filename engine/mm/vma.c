@@ -88,16 +88,26 @@ __mirrored void do_vmi_munmap(struct machine *m, u32 mm, u64 start, u64 end)
 	unmap_region(m, mm, start, end);
 }
 
-static bool holds_ptl(const struct task *task, u32 table)
+/* The walk of the reverse map is at the huge entry there, or splits it. */
+static bool walks_huge(const struct machine *m, const struct task *task, u32 table)
 {
-	return task->ptl == table || (task->walk_pte != NONE && task->walk_flags & PVMW_PTL &&
-				      task->walk_pte / PTRS_PER_PTE == table);
+	return task->walk_vma != NONE && task->walk_pte == NONE && m->table[table].pmd &&
+	       m->vma[task->walk_vma].mm == m->table[table].mm &&
+	       task->walk_address >> PMD_SHIFT == m->table[table].va >> PMD_SHIFT;
+}
+
+static bool holds_ptl(const struct machine *m, const struct task *task, u32 table)
+{
+	if (task->walk_pte != NONE && task->walk_flags & PVMW_PTL &&
+	    task->walk_pte / PTRS_PER_PTE == table)
+		return true;
+	return task->ptl == table || walks_huge(m, task, table);
 }
 
 bool page_table_is_locked(const struct machine *m, u32 table)
 {
 	for (u32 i = 0; i < m->s->nr[ARRAY_TASK]; i++)
-		if (holds_ptl(state_task(m->s, i), table))
+		if (holds_ptl(m, state_task(m->s, i), table))
 			return true;
 	return false;
 }
@@ -125,11 +135,19 @@ static bool locks_anon_vma(const struct machine *m, const struct task *task, u32
 	return false;
 }
 
+bool any_cluster_is_locked(const struct machine *m)
+{
+	for (u32 i = 0; i < m->s->nr[ARRAY_CLUSTER]; i++)
+		if (m->cluster[i].locked)
+			return true;
+	return false;
+}
+
 bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool write)
 {
 	u32 lock = m->mm[mm].mmap_lock;
 
-	if (lock == MMAP_WRITE_LOCKED || (write && lock) ||
+	if (any_cluster_is_locked(m) || lock == MMAP_WRITE_LOCKED || (write && lock) ||
 	    page_tables_are_locked(m, mm, start, end))
 		return true;
 	for (u32 i = 0; write && i < m->s->nr[ARRAY_TASK]; i++)

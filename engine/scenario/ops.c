@@ -216,14 +216,16 @@ const struct op_info op_infos[] = {
 	  .splits_vmas = 2,
 	  .own_cpu = true,
 	  .possible = may_change_vmas,
-	  .needs = "nobody else may hold the locks of the mm, of its anon_vmas or page tables",
+	  .needs = "nobody else may hold the locks of the mm, of its anon_vmas, page tables or "
+		   "a swap cluster",
 	  .text = "the process gives up a range of addresses" },
 	{ .name = "madvise_dontneed",
 	  .takes = OP_MM | OP_VA | OP_PAGES,
 	  .run = op_madvise_dontneed,
 	  .own_cpu = true,
 	  .possible = may_zap,
-	  .needs = "some of the range must be in VMAs, and nobody may hold its page-table locks",
+	  .needs = "some of the range must be in VMAs, and nobody may hold its page-table locks or "
+		   "a swap cluster's",
 	  .text = "the process gives up the content of a range: MADV_DONTNEED" },
 	{ .name = "end_writeback",
 	  .takes = OP_FOLIO,

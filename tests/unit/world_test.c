@@ -99,6 +99,20 @@ static const struct refused cases[] = {
 	  ", {\"do\": \"unpin\", \"folio\": \"A\", \"when\": {\"enter\": \"try_to_unmap\"}},"
 	  "{\"do\": \"put_ref\", \"folio\": \"A\", \"when\": {\"event\": \"folio_freed\"}}",
 	  "/script/1: unpin is impossible" },
+	{ "zapping what is being split",
+	  "\"folios\": [{\"id\": \"A\", \"order\": 9, \"pfn\": \"0x10000\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x200000\", \"folio\": \"A\", \"pmd\": true}]",
+	  "{\"do\": \"madvise_pageout\", \"mm\": \"a\", \"va\": \"0x200000\", \"pages\": 512},"
+	  "{\"do\": \"madvise_dontneed\", \"cpu\": 1, \"mm\": \"a\", \"va\": \"0x200000\","
+	  " \"pages\": 1, \"when\": {\"event\": \"pte_set\"}}",
+	  "/script/1: madvise_dontneed is impossible" },
+	{ "zapping under a cluster's lock",
+	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
+	  PAGEOUT
+	  ", {\"do\": \"madvise_dontneed\", \"cpu\": 1, \"mm\": \"a\", \"va\": \"0x10000\","
+	  " \"pages\": 1, \"when\": {\"event\": \"shadow_stored\"}}",
+	  "/script/1: madvise_dontneed is impossible" },
 	{ "two reclaimers at once",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
