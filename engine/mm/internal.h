@@ -410,8 +410,8 @@ void remove_vmas(struct machine *m, u32 mm, u64 start, u64 end);
 void vma_write(struct machine *m, const struct vma *vma, const struct vma *val);
 /* Does a task hold the lock of table[table]? */
 bool page_table_is_locked(const struct machine *m, u32 table);
-/* Does a task hold the lock of a swap cluster? */
-bool any_cluster_is_locked(const struct machine *m);
+/* Does a range hold swap entries while a task has a swap cluster's lock? */
+bool slots_are_locked(const struct machine *m, u32 mm, u64 start, u64 end);
 /*
  * Would somebody have to wait who locks the mm, reading or writing, and changes page tables
  * of a range, perhaps slots too?

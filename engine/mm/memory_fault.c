@@ -171,7 +171,7 @@ static bool must_wait(struct machine *m, u32 mm, u32 pte)
 		step(m, EV_fault_waits_ptl, NONE, pte / PTRS_PER_PTE);
 		return true;
 	}
-	if (any_cluster_is_locked(m)) {
+	if (slots_are_locked(m, mm, pte_va(m->s, pte), pte_va(m->s, pte) + PAGE_SIZE)) {
 		step(m, EV_fault_waits_cluster, NONE, 0);
 		return true;
 	}

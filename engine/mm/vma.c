@@ -135,7 +135,7 @@ static bool locks_anon_vma(const struct machine *m, const struct task *task, u32
 	return false;
 }
 
-bool any_cluster_is_locked(const struct machine *m)
+static bool any_cluster_is_locked(const struct machine *m)
 {
 	for (u32 i = 0; i < m->s->nr[ARRAY_CLUSTER]; i++)
 		if (m->cluster[i].locked)
@@ -143,11 +143,26 @@ bool any_cluster_is_locked(const struct machine *m)
 	return false;
 }
 
+bool slots_are_locked(const struct machine *m, u32 mm, u64 start, u64 end)
+{
+	const struct pte_ops *ops = m->arch->pte;
+
+	if (!any_cluster_is_locked(m))
+		return false;
+	for (; start < end; start += PAGE_SIZE) {
+		u32 pte = va_pte(m->s, mm, start);
+
+		if (pte != NONE && !ops->none(m->pte[pte]) && !ops->present(m->pte[pte]))
+			return true;
+	}
+	return false;
+}
+
 bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool write)
 {
 	u32 lock = m->mm[mm].mmap_lock;
 
-	if (any_cluster_is_locked(m) || lock == MMAP_WRITE_LOCKED || (write && lock) ||
+	if (slots_are_locked(m, mm, start, end) || lock == MMAP_WRITE_LOCKED || (write && lock) ||
 	    page_tables_are_locked(m, mm, start, end))
 		return true;
 	for (u32 i = 0; write && i < m->s->nr[ARRAY_TASK]; i++)
