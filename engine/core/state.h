@@ -66,6 +66,7 @@ struct page {
 	u32 mapcount;		/* PTE mappings of this page */
 	u32 anon_exclusive;	/* PageAnonExclusive() */
 	u32 folio;		/* that it is part of; the kernel's compound_head() */
+	u32 zero;		/* its bytes are all zeroes */
 };
 
 /* include/linux/mm_types.h:struct mm_struct */

@@ -214,7 +214,7 @@ static void __split_folio_to_order(struct machine *m, const struct folio *folio)
 	const u32 copied = 1u << PG_referenced | 1u << PG_swapbacked | 1u << PG_swapcache |
 			   1u << PG_mlocked | 1u << PG_uptodate | 1u << PG_active |
 			   1u << PG_workingset | 1u << PG_locked | 1u << PG_unevictable |
-			   1u << PG_dirty | 1u << PG_anon | 1u << PG_zero_filled;
+			   1u << PG_dirty | 1u << PG_anon;
 	u32 nr = folio_nr_pages(folio);
 
 	for (u32 i = 1; i < nr; i++) {
@@ -223,12 +223,15 @@ static void __split_folio_to_order(struct machine *m, const struct folio *folio)
 
 		put(m, &m->page[page].folio, own);
 		put(m, &m->page[page].anon_exclusive, 0);
-		put(m, &tail->flags, tail->flags | (folio->flags & copied));
+		put(m, &tail->flags, (folio->flags & copied) |
+					     m->page[page].zero << PG_zero_filled);
 		put64(m, &tail->index, folio->index + i);
 		put(m, &tail->anon_vma, folio->anon_vma);
 		if (folio_flag(folio, PG_swapcache))
 			put(m, &tail->swap, folio->swap + i);
 	}
+	if (m->page[folio->page].zero)
+		folio_set_flag(m, folio, PG_zero_filled);
 	put(m, &folio->order, 0);
 	count(m, COUNT_folio_split, 1);
 	step(m, EV_split_done, folio->page, nr);

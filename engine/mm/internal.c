@@ -109,6 +109,19 @@ u32 mapped_page(const struct machine *m, const struct folio *folio, pte_t pteval
 	return folio->page + (u32)(pfn - folio->pfn);
 }
 
+void page_fill(struct machine *m, u32 page, bool zero)
+{
+	const struct folio *folio = m->folio + page_folio(m->s, page);
+
+	put(m, &m->page[page].zero, zero);
+	for (u32 i = folio->page; zero && i < folio->page + folio_nr_pages(folio); i++)
+		zero = m->page[i].zero;
+	if (zero)
+		folio_set_flag(m, folio, PG_zero_filled);
+	else
+		folio_clear_flag(m, folio, PG_zero_filled);
+}
+
 void pte_clear(struct machine *m, u32 pte)
 {
 	m->arch->set_ptes(m, pte, 0, 1);

@@ -44,6 +44,9 @@ static inline void folio_clear_flag(struct machine *m, const struct folio *folio
 	put(m, &folio->flags, folio->flags & ~(1u << flag));
 }
 
+/* New bytes in a page: zeroes, or not all of them. A folio is zero-filled if all its pages are. */
+void page_fill(struct machine *m, u32 page, bool zero);
+
 static inline bool folio_test_large(const struct folio *folio)
 {
 	return folio->order > 0;

@@ -66,10 +66,9 @@ const struct folio *folio_prealloc(struct machine *m, bool need_zero)
 	if (!folio)
 		return NULL;
 	folio_set_flag(m, folio, PG_uptodate);
-	if (need_zero) {
-		folio_set_flag(m, folio, PG_zero_filled);
+	page_fill(m, folio->page, need_zero);
+	if (need_zero)
 		step(m, EV_folio_zeroed, folio->page, 0);
-	}
 	return folio;
 }
 

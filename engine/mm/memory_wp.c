@@ -70,12 +70,6 @@ static void switch_pages(struct machine *m, const struct vm_fault *vmf, const st
 		folio_remove_rmap_ptes(m, old, pfn_page(m->s, ops->pfn(vmf->orig_pte)), 1);
 }
 
-static bool page_is_zeroes(const struct machine *m, const struct folio *folio, u32 page)
-{
-	return folio_flag(folio, PG_zero_filled) ||
-	       folio_flag(m->folio + page_own_folio(m->s, page), PG_zero_filled);
-}
-
 /* mm/memory.c:wp_page_copy; old NULL: the zero page. The fault holds a reference to old. */
 __mirrored enum fault_result wp_page_copy(struct machine *m, const struct vm_fault *vmf,
 				   const struct folio *old)
@@ -87,8 +81,7 @@ __mirrored enum fault_result wp_page_copy(struct machine *m, const struct vm_fau
 	enter(m, EV_wp_page_copy, page, 0);
 	new = folio_prealloc(m, !old);
 	if (new && old) {
-		if (page_is_zeroes(m, old, page))
-			folio_set_flag(m, new, PG_zero_filled);
+		page_fill(m, new->page, m->page[page].zero);
 		step(m, EV_fault_page_copied, new->page, 0);
 	}
 	if (new && lock_orig_pte(m, vmf)) {

@@ -47,8 +47,12 @@ static void expand(struct machine *m, const struct folio *folio)
 {
 	u32 nr = folio_nr_pages(folio);
 
-	for (u32 page = folio->page + 1; page < folio->page + nr; page++)
-		put(m, &m->page[page].folio, page_own_folio(m->s, page));
+	for (u32 page = folio->page + 1; page < folio->page + nr; page++) {
+		u32 own = page_own_folio(m->s, page);
+
+		put(m, &m->page[page].folio, own);
+		put(m, &m->folio[own].flags, m->page[page].zero << PG_zero_filled);
+	}
 	put(m, &folio->order, 0);
 }
 

@@ -46,8 +46,8 @@ __mirrored void swap_read_folio(struct machine *m, const struct folio *folio)
 
 	enter(m, EV_swap_read_folio, folio->page, 1);
 	folio_set_flag(m, folio, PG_uptodate);
+	page_fill(m, folio->page, slot->zero);
 	if (slot->zero) {
-		folio_set_flag(m, folio, PG_zero_filled);
 		step(m, EV_folio_zeroed, folio->page, 0);
 	} else {
 		count(m, COUNT_folio_read, 1);

@@ -13,6 +13,14 @@ static u32 leaf_page(const struct machine *m, const struct leaf *leaf)
 	return pfn_page(m->s, leaf->ops->pfn(*leaf->entry) + leaf->behind);
 }
 
+/* What is stored is not all zeroes. */
+static void access_page(struct machine *m, const struct scn_op *op, u32 page, bool write)
+{
+	if (write && page != NONE)
+		page_fill(m, page, false);
+	step(m, EV_cpu_access, page, op->cpu);
+}
+
 /* Through what the CPU holds. A store through a clean translation touches the page table. */
 static bool access_tlb(struct machine *m, const struct scn_op *op, bool write)
 {
@@ -21,9 +29,9 @@ static bool access_tlb(struct machine *m, const struct scn_op *op, bool write)
 
 	if (entry == NONE || (write && (m->tlb[entry].flags & can_store) != can_store))
 		return false;
-	step(m, EV_cpu_access,
-	     pfn_page(m->s, m->tlb[entry].pfn + ((op->va - m->tlb[entry].va) >> PAGE_SHIFT)),
-	     op->cpu);
+	access_page(m, op,
+		    pfn_page(m->s, m->tlb[entry].pfn + ((op->va - m->tlb[entry].va) >> PAGE_SHIFT)),
+		    write);
 	return true;
 }
 
@@ -47,7 +55,7 @@ static bool access_page_table(struct machine *m, const struct scn_op *op, bool w
 	      leaf.ops->mkyoung(write ? leaf.ops->hw_dirty(*leaf.entry) : *leaf.entry));
 	tlb_fill(m, op->cpu, pte);
 	step(m, EV_cpu_tlb_fill, page, op->cpu);
-	step(m, EV_cpu_access, page, op->cpu);
+	access_page(m, op, page, write);
 	return true;
 }
 

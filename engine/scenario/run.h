@@ -85,7 +85,7 @@ static inline u32 lane_met(const struct lane *lane, u32 expect)
  * Checking costs as much as the state is large. Above this it is done between folios only,
  * and never more often than once in so many steps as make it cost about as much as the run.
  */
-#define CHECK_EACH_STEP_WORDS (32u << 10)
+#define CHECK_EACH_STEP_WORDS (40u << 10)
 #define CHECK_WORDS_A_STEP 128
 
 /* Run all lanes. check: the invariants after every step. False: the world or script cannot be. */

@@ -342,20 +342,12 @@ static bool slots_are_free(struct builder *b, const struct scn_folio *spec)
 	return true;
 }
 
-/* A tail's entry remembers that its page is all zeroes. */
-static void place_zeroes(struct builder *b)
+static void place_zeroes(struct builder *b, const struct scn_folio *spec, u32 page)
 {
-	for (u32 i = 0; i < b->s->nr_folios; i++) {
-		const struct scn_folio *spec = &b->s->folios[i];
-
-		for (u32 k = 0; spec->zeroes_first != NONE && k < spec->count; k++)
-			for (u32 n = spec->zeroes_first; n <= spec->zeroes_last; n++) {
-				u32 page = folio_at(b, scn_folio_state(b->s, i) + k)->page + n;
-				u32 own = page_own_folio(b->state, page);
-
-				folio_at(b, own)->flags = 1u << PG_zero_filled;
-			}
-	}
+	for (u32 n = 0; n < 1u << spec->order; n++)
+		page_at(b, page + n)->zero =
+			spec->zero_filled || (spec->zeroes_first != NONE &&
+					      spec->zeroes_first <= n && n <= spec->zeroes_last);
 }
 
 static bool place_folios(struct builder *b, struct error *err)
@@ -387,13 +379,13 @@ static bool place_folios(struct builder *b, struct error *err)
 				       "expected swap slots that no other folio is in");
 		for (u32 k = 0; k < spec->count; k++) {
 			place_folio(b, spec, i++, k, page);
+			place_zeroes(b, spec, page);
 			page += 1u << spec->order;
 		}
 		end = spec->pfn + ((u64)spec->count << spec->order);
 		last = spec;
 	}
 	place_tails(b);
-	place_zeroes(b);
 	return true;
 }
 

@@ -61,7 +61,7 @@ static const struct word_field folio_fields[] = {
 };
 static const struct word_field page_fields[] = {
 	FIELD(page, mapcount, NUMBER), FIELD(page, anon_exclusive, NUMBER),
-	FIELD(page, folio, FOLIO),
+	FIELD(page, folio, FOLIO), FIELD(page, zero, NUMBER),
 };
 static const struct word_field table_fields[] = {
 	FIELD(table, va, HEX), FIELD(table, pmd, HEX), FIELD(table, mm, MM),

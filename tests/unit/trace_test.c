@@ -257,7 +257,7 @@ static void large_steps_among_small_ones(void **state)
 /* More deltas in one step than a chunk of storage has room for. */
 static void a_step_larger_than_a_chunk(void **state)
 {
-	enum { WORDS = 60000 };
+	enum { WORDS = 80000 };
 	u32 *words = calloc(WORDS, sizeof(u32));
 	struct mm_state *shape = (struct mm_state *)(void *)words;
 	struct machine m = { .steps = 0 };
