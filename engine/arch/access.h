@@ -111,12 +111,13 @@ static inline void pmd_point_to_table(struct machine *m, u32 table)
 	step(m, EV_pmd_populated, page, table == NONE);
 }
 
+/* What a store is called, for those who watch. */
 static inline enum event set_event(const struct machine *m, pte_t val)
 {
 	const struct pte_ops *ops = m->arch->pte;
 	u64 pfn;
 
-	if (ops->present(val) || ops->none(val))
+	if (!is_watched(m) || ops->present(val) || ops->none(val))
 		return EV_pte_set;
 	if (pte_is_marker(ops, &m->kernel->types, val, MARKER_UFFD_WP))
 		return EV_pte_marker_set;

@@ -121,7 +121,7 @@ static inline void count(struct machine *m, enum counter counter, u32 nr)
 /* Will the observer hear of the step under way, whatever it is? */
 static inline bool is_watched(const struct machine *m)
 {
-	return unlikely(m->observer) && m->steps + 1 >= m->watch_from;
+	return unlikely(m->steps + 1 >= m->watch_from) && m->observer;
 }
 
 /* Close a step: all put since the last one happened in it. page: in page[], or NONE. */
@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) void step(struct machine *m, enum e
 						       u32 page, u32 arg)
 {
 	m->steps++;
-	if (unlikely(m->observer) && (m->steps >= m->watch_from || event_is_seam(event)))
+	if ((unlikely(m->steps >= m->watch_from) || event_is_seam(event)) && m->observer)
 		m->observer->step(m->observer, event, page, arg);
 }
 

@@ -104,7 +104,8 @@ u32 mapped_page(const struct machine *m, const struct folio *folio, pte_t pteval
 {
 	u64 pfn;
 
-	if (!softleaf_device_exclusive_pfn(m->arch->pte, &m->kernel->types, pteval, &pfn))
+	if (m->arch->pte->present(pteval) ||
+	    !softleaf_device_exclusive_pfn(m->arch->pte, &m->kernel->types, pteval, &pfn))
 		pfn = m->arch->pte->pfn(pteval);
 	return folio->page + (u32)(pfn - folio->pfn);
 }

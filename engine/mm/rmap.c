@@ -455,11 +455,6 @@ static void restore_run(struct machine *m, const struct folio *folio, u32 page, 
 	step(m, EV_unmap_restored, page + done, nr - done);
 }
 
-static void set_bit(struct machine *m, const u32 *map, u32 i, bool on)
-{
-	put(m, &map[i / 32], (map[i / 32] & ~(1u << i % 32)) | (u32)on << i % 32);
-}
-
 /* What the run in hand is, for the invariants to compare with. */
 static void note_run(struct machine *m, const struct folio *folio, u32 nr)
 {
@@ -471,12 +466,19 @@ static void note_run(struct machine *m, const struct folio *folio, u32 nr)
 	put(m, &run->pins, folio->pincount);
 	put(m, &run->done, 0);
 	put(m, &run->lazyfree, !folio_flag(folio, PG_swapbacked));
-	for (u32 i = 0; i < nr; i++) {
-		pte_t pte = m->pte[run->pte + i];
+	for (u32 first = 0; first < nr; first += 32) {
+		u32 write = 0, soft_dirty = 0, uffd = 0;
 
-		set_bit(m, run->write, i, ops->present(pte) && ops->write(pte));
-		set_bit(m, run->soft_dirty, i, pte_or_swp_soft_dirty(ops, pte));
-		set_bit(m, run->uffd, i, pte_or_swp_uffd(ops, pte));
+		for (u32 i = 0; i < 32 && first + i < nr; i++) {
+			pte_t pte = m->pte[run->pte + first + i];
+
+			write |= (u32)(ops->present(pte) && ops->write(pte)) << i;
+			soft_dirty |= (u32)pte_or_swp_soft_dirty(ops, pte) << i;
+			uffd |= (u32)pte_or_swp_uffd(ops, pte) << i;
+		}
+		put(m, &run->write[first / 32], write);
+		put(m, &run->soft_dirty[first / 32], soft_dirty);
+		put(m, &run->uffd[first / 32], uffd);
 	}
 }
 
