@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <string.h>
+
 #include "core/state.h"
 
 static const u32 element_words[NR_ARRAYS] = {
@@ -31,6 +33,42 @@ void state_layout(struct mm_state *shape)
 		at = align2(at + shape->nr[i] * element_words[i]);
 	}
 	shape->words = at;
+}
+
+/* The entries of folio[] that stand ready for tails: words spare .. behind - 1. */
+static u32 spare_words(const struct mm_state *s, u32 *spare, u32 *behind)
+{
+	*spare = s->at[ARRAY_FOLIO] + s->nr_placed * element_words[ARRAY_FOLIO];
+	*behind = s->has_tails ? *spare : s->at[ARRAY_FOLIO + 1];
+	return *behind - *spare;
+}
+
+u32 state_saved_words(const struct mm_state *s)
+{
+	u32 spare, behind;
+
+	return s->words - spare_words(s, &spare, &behind);
+}
+
+void state_save(u32 *to, const u32 *from)
+{
+	const struct mm_state *s = (const struct mm_state *)(const void *)from;
+	u32 spare, behind;
+
+	spare_words(s, &spare, &behind);
+	memcpy(to, from, spare * sizeof(u32));
+	memcpy(to + behind, from + behind, (s->words - behind) * sizeof(u32));
+}
+
+void state_copy(u32 *to, const u32 *from)
+{
+	const struct mm_state *old = (const struct mm_state *)(const void *)to;
+	const struct mm_state *s = (const struct mm_state *)(const void *)from;
+
+	if (old->words != s->words || old->has_tails)
+		memcpy(to, from, s->words * sizeof(u32));
+	else
+		state_save(to, from);
 }
 
 const void *state_array(const struct mm_state *s, enum state_array array)

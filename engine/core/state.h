@@ -279,6 +279,7 @@ struct mm_state {
 	 * its folio is split it is a folio of its own.
 	 */
 	u32 nr_placed;
+	u32 has_tails;		/* some of those entries are in use, or were */
 
 	u32 cpu;		/* whose task runs */
 	u32 slot_cache_active;	/* swap_slot_cache_active: enough slots are free for it */
@@ -290,6 +291,15 @@ struct mm_state {
 
 /* Fill in at[] and words of a shape whose nr[] and nr_tlb are set. */
 void state_layout(struct mm_state *shape);
+
+/*
+ * Copy a state. to holds zeroes or another state of the same lane: what is the same in all of
+ * them, entries of folio[] that no split has used, is left out.
+ */
+void state_copy(u32 *to, const u32 *from);
+/* The same without them in any case: only good to be copied over another state of the lane. */
+void state_save(u32 *to, const u32 *from);
+u32 state_saved_words(const struct mm_state *s);
 
 /* Typed, read-only access to a block, the live one or a snapshot. */
 const void *state_array(const struct mm_state *s, enum state_array array);

@@ -217,6 +217,7 @@ static void __split_folio_to_order(struct machine *m, const struct folio *folio)
 			   1u << PG_dirty | 1u << PG_anon;
 	u32 nr = folio_nr_pages(folio);
 
+	put(m, &m->s->has_tails, 1);
 	for (u32 i = 1; i < nr; i++) {
 		u32 page = folio->page + i, own = page_own_folio(m->s, page);
 		const struct folio *tail = m->folio + own;

@@ -47,6 +47,7 @@ static void expand(struct machine *m, const struct folio *folio)
 {
 	u32 nr = folio_nr_pages(folio);
 
+	put(m, &m->s->has_tails, 1);
 	for (u32 page = folio->page + 1; page < folio->page + nr; page++) {
 		u32 own = page_own_folio(m->s, page);
 

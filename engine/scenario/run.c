@@ -456,7 +456,7 @@ static bool keep_start(struct lane *lane, struct error *err)
 	if (!lane->placed)
 		return error_no_memory(err);
 	memcpy(lane->placed, lane->words, size);
-	snapshots_open(&lane->snapshots, lane->m.s->words, lane->scenario->nr_ops);
+	snapshots_open(&lane->snapshots, lane->m.s, lane->scenario->nr_ops);
 	return true;
 }
 
@@ -495,11 +495,11 @@ static bool machine_again(struct lane *lane, struct machine *m, u32 **words)
 
 	if (!lane->placed)
 		return world_build(lane->scenario, lane->spec, m, words, &err);
-	*words = lane->spare_words ? lane->spare_words : malloc(size);
+	*words = lane->spare_words ? lane->spare_words : calloc(1, size);
 	lane->spare_words = NULL;
 	if (!*words)
 		return false;
-	memcpy(*words, lane->placed, size);
+	state_copy(*words, lane->placed);
 	*m = lane->m;
 	m->steps = 0;
 	machine_attach(m, *words);

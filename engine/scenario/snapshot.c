@@ -8,19 +8,19 @@
 #define MAX_BYTES ((size_t)24 << 20)
 #define WORDS_A_STEP 2	/* copied, if no cache has them, in the time of an unrecorded step */
 
-static size_t state_bytes(const struct snapshots *s)
+void snapshots_open(struct snapshots *s, const struct mm_state *state, u32 nr_ops)
 {
-	return (size_t)s->words * sizeof(u32);
+	*s = (struct snapshots){ .words = state->words, .nr_ops = nr_ops,
+				 .apart = state_saved_words(state) / WORDS_A_STEP };
+	s->at = calloc(MAX_SNAPSHOTS, sizeof(*s->at));
 }
 
-void snapshots_open(struct snapshots *s, u32 words, u32 nr_ops)
+/* How many such states may be kept. */
+static u32 room(const struct snapshots *s, const struct mm_state *state)
 {
-	*s = (struct snapshots){ .words = words, .nr_ops = nr_ops, .apart = words / WORDS_A_STEP };
-	s->at = calloc(MAX_SNAPSHOTS, sizeof(*s->at));
-	if (!s->at)
-		return;
-	s->max = (u32)(MAX_BYTES / state_bytes(s));
-	s->max = s->max < MAX_SNAPSHOTS ? s->max : MAX_SNAPSHOTS;
+	size_t nr = MAX_BYTES / (state_saved_words(state) * sizeof(u32));
+
+	return !s->at ? 0 : nr < MAX_SNAPSHOTS ? (u32)nr : MAX_SNAPSHOTS;
 }
 
 static void drop(struct snapshot *snapshot)
@@ -61,19 +61,19 @@ void snapshots_offer(struct snapshots *s, const struct machine *m, u32 op, u32 l
 {
 	struct snapshot kept = { .pos = (u32)m->steps, .op = op, .loop = loop };
 
-	if (!s->max || !is_far(s, m->steps))
+	if (!room(s, m->s) || !is_far(s, m->steps))
 		return;
-	if (s->nr == s->max)
+	while (s->nr >= room(s, m->s))
 		thin_out(s);
 	if (!is_far(s, m->steps))
 		return;
-	kept.words = malloc(state_bytes(s));
+	kept.words = calloc(s->words, sizeof(u32));
 	kept.matches = malloc(s->nr_ops * sizeof(u32));
 	if (!kept.words || !kept.matches) {
 		drop(&kept);
 		return;
 	}
-	memcpy(kept.words, m->words, state_bytes(s));
+	state_save(kept.words, m->words);
 	memcpy(kept.matches, matches, s->nr_ops * sizeof(u32));
 	s->at[s->nr++] = kept;
 }
@@ -97,7 +97,7 @@ const struct snapshot *snapshots_base(const struct snapshots *s, const struct sn
 void snapshot_restore(const struct snapshots *s, const struct snapshot *snapshot,
 		      struct machine *m, u32 *matches)
 {
-	memcpy(m->words, snapshot->words, state_bytes(s));
+	state_copy(m->words, snapshot->words);
 	memcpy(matches, snapshot->matches, s->nr_ops * sizeof(u32));
 	m->steps = snapshot->pos;
 }

@@ -30,13 +30,13 @@ struct snapshot {
 
 struct snapshots {
 	struct snapshot *at;
-	u32 nr, max;
+	u32 nr;
 	u64 apart;		/* steps from one to the next, at least */
 	u32 words, nr_ops;	/* of a state, and in the script */
 };
 
 /* No memory: none will be kept. */
-void snapshots_open(struct snapshots *s, u32 words, u32 nr_ops);
+void snapshots_open(struct snapshots *s, const struct mm_state *state, u32 nr_ops);
 void snapshots_close(struct snapshots *s);
 /* Keep the state there is, if the last one that was kept is far enough behind. */
 void snapshots_offer(struct snapshots *s, const struct machine *m, u32 op, u32 loop,

@@ -6,7 +6,7 @@
 
 bool cursor_open(struct cursor *c, const struct trace *t)
 {
-	*c = (struct cursor){ .words = malloc((size_t)t->words * sizeof(u32)) };
+	*c = (struct cursor){ .words = calloc(t->words, sizeof(u32)) };
 	if (!c->words)
 		return false;
 	c->live = (const struct mm_state *)(const void *)c->words;
@@ -18,7 +18,7 @@ void cursor_move(struct cursor *c, const struct trace *t)
 {
 	c->trace = t;
 	c->pos = t->first;
-	memcpy(c->words, t->keys[0].words, (size_t)t->words * sizeof(u32));
+	state_copy(c->words, t->keys[0].words);
 }
 
 void cursor_close(struct cursor *c)
@@ -87,7 +87,7 @@ void cursor_seek(struct cursor *c, u32 pos)
 			if (cost >= best)
 				continue;
 			best = cost;
-			memcpy(c->words, t->keys[key].words, (size_t)t->words * sizeof(u32));
+			state_copy(c->words, t->keys[key].words);
 			c->pos = t->keys[key].pos;
 		}
 	}

@@ -190,7 +190,7 @@ bool trace_again(struct trace *t, struct machine *m)
 	t->nr_steps = 0;
 	t->since_keyframe = 0;
 	t->journal.nr = 0;
-	memcpy(t->keys[0].words, m->words, (size_t)t->words * sizeof(u32));
+	state_copy(t->keys[0].words, m->words);
 	callpaths_restart(t->paths);
 	m->journal = &t->journal;
 	return new_run(t);
@@ -271,7 +271,7 @@ void trace_end(struct trace *t)
 		if (t->nr_steps)
 			absorb_rest(t);
 		else
-			memcpy(t->keys[0].words, t->m->words, (size_t)t->words * sizeof(u32));
+			state_copy(t->keys[0].words, t->m->words);
 	}
 	if (!t->oom && t->since_keyframe > t->words / COPY_COST)
 		add_keyframe(t);
