@@ -86,31 +86,28 @@ static inline bool bug(const struct machine *m, enum bug bug)
 
 void journal_add(struct journal *journal, u32 word, u32 xor);
 
+/* The one place where what is read through const pointers is written. */
 static inline void put(struct machine *m, const u32 *field, u32 value)
 {
-	u32 word = (u32)(field - (const u32 *)(const void *)m->s);
-	u32 old = m->words[word];
-
-	m->words[word] = value;
-	if (unlikely(m->journal) && old != value)
-		journal_add(m->journal, word, old ^ value);
+	if (unlikely(m->journal) && *field != value)
+		journal_add(m->journal, (u32)(field - (const u32 *)(const void *)m->s),
+			    *field ^ value);
+	*(u32 *)(uintptr_t)field = value;
 }
 
 static inline void put64(struct machine *m, const u64 *field, u64 value)
 {
-	const u32 *half = (const u32 *)(const void *)field;
-	u64 old = *field;
-
 	if (unlikely(m->journal)) {
+		const u32 *half = (const u32 *)(const void *)field;
 		u32 word = (u32)(half - (const u32 *)(const void *)m->s);
-		u64 xor = old ^ value;
+		u64 xor = *field ^ value;
 
 		if ((u32)xor)
 			journal_add(m->journal, word, (u32)xor);
 		if (xor >> 32)
 			journal_add(m->journal, word + 1, (u32)(xor >> 32));
 	}
-	*(u64 *)(void *)(m->words + (half - (const u32 *)(const void *)m->s)) = value;
+	*(u64 *)(uintptr_t)field = value;
 }
 
 static inline void count(struct machine *m, enum counter counter, u32 nr)

@@ -76,21 +76,33 @@ const void *state_array(const struct mm_state *s, enum state_array array)
 	return (const u32 *)(const void *)s + s->at[array];
 }
 
+static u64 folio_key(const struct mm_state *s, u32 i, bool by_pfn)
+{
+	return by_pfn ? state_folio(s, i)->pfn : state_folio(s, i)->page;
+}
+
 /* The last placed folio that does not begin behind key: a page frame, or an index of page[]. */
 static u32 last_not_above(const struct mm_state *s, u64 key, bool by_pfn)
 {
-	u32 low = 0, high = s->nr_placed;
+	u32 low = 0, high = s->nr_placed, mid;
+	u64 first, last;
 
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-		const struct folio *folio = state_folio(s, mid);
-
-		if ((by_pfn ? folio->pfn : folio->page) <= key)
-			low = mid + 1;
-		else
+	if (!high || key < (first = folio_key(s, 0, by_pfn)))
+		return NONE;
+	last = folio_key(s, high - 1, by_pfn);
+	if (key >= last)
+		return high - 1;
+	/* First where it is if they are all alike, one next to the other. */
+	for (mid = (u32)((key - first) * (high - 1) / (last - first)); high - low > 1;
+	     mid = low + (high - low) / 2) {
+		if (folio_key(s, mid, by_pfn) > key)
 			high = mid;
+		else if (folio_key(s, mid + 1, by_pfn) > key)
+			return mid;
+		else
+			low = mid + 1;
 	}
-	return low - 1; /* NONE when low is 0 */
+	return low;
 }
 
 u32 pfn_page(const struct mm_state *s, u64 pfn)
