@@ -11,6 +11,10 @@ static u64 bit(u32 cpu)
 	return 1ull << cpu;
 }
 
+/* The CPUs of a mask, one after the other. */
+#define for_each_cpu(cpu, mask)								\
+	for (u64 left = (mask); left && (cpu = (u32)__builtin_ctzll(left), true); left &= left - 1)
+
 static void inc_mm_tlb_gen(struct machine *m, u32 mm)
 {
 	put64(m, &m->mm[mm].tlb_gen, m->mm[mm].tlb_gen + 1);
@@ -141,10 +145,9 @@ static bool should_flush_tlb(const struct machine *m, u32 cpu, const struct flus
 static u64 flush_targets(struct machine *m, u64 cpumask, const struct flush_tlb_info *info)
 {
 	u64 targets = 0;
+	u32 cpu;
 
-	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++) {
-		if (!(cpumask & bit(cpu)))
-			continue;
+	for_each_cpu(cpu, cpumask) {
 		if (info->freed_tables || should_flush_tlb(m, cpu, info))
 			targets |= bit(cpu);
 		else
@@ -158,24 +161,21 @@ static u64 flush_targets(struct machine *m, u64 cpumask, const struct flush_tlb_
 __mirrored void native_flush_tlb_multi(struct machine *m, u64 cpumask,
 				       const struct flush_tlb_info *info)
 {
-	u32 self = m->s->cpu;
-	u64 targets;
+	u64 self = bit(m->s->cpu), targets;
+	u32 cpu;
 
 	enter(m, EV_native_flush_tlb_multi, NONE, 0);
 	targets = flush_targets(m, cpumask, info);
-	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++) {
-		if (cpu == self || !(targets & bit(cpu)))
-			continue;
+	for_each_cpu(cpu, targets & ~self) {
 		count(m, COUNT_ipi_sent, 1);
 		if (info->mm == NONE)
 			count(m, COUNT_ipi_ubc_flush, 1);
 		step(m, EV_ipi_sent, NONE, cpu);
 	}
-	if (targets & bit(self))
+	if (targets & self)
 		flush_tlb_func(m, info);
-	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++)
-		if (cpu != self && targets & bit(cpu))
-			flush_on_cpu(m, cpu, info);
+	for_each_cpu(cpu, targets & ~self)
+		flush_on_cpu(m, cpu, info);
 }
 
 /* arch/x86/mm/tlb.c:flush_tlb_mm_range; reduced: no global ASIDs */
