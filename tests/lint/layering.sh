@@ -54,4 +54,8 @@ for folder in core arch mm; do
 	[[ $folder == arch ]] || found+=$(grep -rnE '#[[:space:]]*include[[:space:]]*<stdio' "engine/$folder")
 	if [[ -z $found ]]; then pass "$folder: no printing, no allocation"; else fail "$folder: no printing, no allocation" "$found"; fi
 done
+
+strays=$(git ls-files 2>/dev/null | grep / | cut -d/ -f1 | sort -u | grep -vxE 'tui|engine|scenarios|docs|tests|\..*')
+strays+=$(git ls-files 2>/dev/null | grep -v / | grep -vxE 'Makefile|README\.md|COPYING|\..*')
+if [[ -z $strays ]]; then pass "nothing else at the top"; else fail "at the top is more than belongs there" "$strays"; fi
 done_testing
