@@ -38,6 +38,6 @@ void list_del(struct machine *m, const struct folio *folio)
 	put(m, folio->next == NONE ? &head->last : &m->folio[folio->next].prev, folio->prev);
 	put(m, &folio->prev, NONE);
 	put(m, &folio->next, NONE);
-	put(m, &folio->list, NONE);
+	put(m, &folio->list, LIST_NONE);
 	put(m, &head->nr, head->nr - 1);
 }

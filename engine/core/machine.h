@@ -86,29 +86,53 @@ static inline bool bug(const struct machine *m, enum bug bug)
 
 void journal_add(struct journal *journal, u32 word, u32 xor);
 
+static inline u32 word_of(const struct machine *m, const void *field)
+{
+	return (u32)((const u32 *)field - (const u32 *)(const void *)m->s);
+}
+
 /* The one place where what is read through const pointers is written. */
-static inline void put(struct machine *m, const u32 *field, u32 value)
+static inline void put32(struct machine *m, const u32 *field, u32 value)
 {
 	if (unlikely(m->journal) && *field != value)
-		journal_add(m->journal, (u32)(field - (const u32 *)(const void *)m->s),
-			    *field ^ value);
+		journal_add(m->journal, word_of(m, field), *field ^ value);
 	*(u32 *)(uintptr_t)field = value;
 }
 
 static inline void put64(struct machine *m, const u64 *field, u64 value)
 {
 	if (unlikely(m->journal)) {
-		const u32 *half = (const u32 *)(const void *)field;
-		u32 word = (u32)(half - (const u32 *)(const void *)m->s);
 		u64 xor = *field ^ value;
 
 		if ((u32)xor)
-			journal_add(m->journal, word, (u32)xor);
+			journal_add(m->journal, word_of(m, field), (u32)xor);
 		if (xor >> 32)
-			journal_add(m->journal, word + 1, (u32)(xor >> 32));
+			journal_add(m->journal, word_of(m, field) + 1, (u32)(xor >> 32));
 	}
 	*(u64 *)(uintptr_t)field = value;
 }
+
+/* A part of a word. */
+static inline void put16(struct machine *m, const u16 *field, u32 value)
+{
+	u32 *word = (u32 *)((uintptr_t)field & ~(uintptr_t)3), old = *word;
+
+	*(u16 *)(uintptr_t)field = (u16)value;
+	if (unlikely(m->journal) && *word != old)
+		journal_add(m->journal, word_of(m, word), *word ^ old);
+}
+
+static inline void put8(struct machine *m, const u8 *field, u32 value)
+{
+	u32 *word = (u32 *)((uintptr_t)field & ~(uintptr_t)3), old = *word;
+
+	*(u8 *)(uintptr_t)field = (u8)value;
+	if (unlikely(m->journal) && *word != old)
+		journal_add(m->journal, word_of(m, word), *word ^ old);
+}
+
+#define put(m, field, value)								\
+	_Generic(*(field), u8: put8, u16: put16, u32: put32)(m, field, value)
 
 static inline void count(struct machine *m, enum counter counter, u32 nr)
 {

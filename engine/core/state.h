@@ -14,9 +14,10 @@
  *   | struct slot[] ...  |
  *   +--------------------+  words[words]
  *
- * Everything is u32 or 8-aligned u64 and is read through const pointers. The one
- * way to write is put() and put64() in machine.h, once the machine runs; world.c in
- * engine/scenario lays out step 0 before that.
+ * Everything is aligned to its size and is read through const pointers. What there may be
+ * millions of is narrow: a 4K page with its folio, PTE and slot takes 96 bytes. The one way
+ * to write is put() in machine.h, once the machine runs; world.c in engine/scenario lays
+ * out step 0 before that.
  *
  * What the kernel keeps on the stack and a learner wants to see lives here too:
  * the walk position, nr_pages, the folio lists, tlb_ubc.
@@ -44,18 +45,18 @@ enum folio_flag {
 struct folio {
 	u64 index;		/* pgoff of its first page in its anon_vma or file */
 	u32 pfn;		/* of the head; naturally aligned to nr_pages */
-	u32 order;
+	u8 order;
+	u8 list;		/* enum folio_list it is on, or LIST_NONE */
+	u16 entire_mapcount;	/* PMD mappings */
 	u32 flags;		/* bit i: enum folio_flag i */
 	u32 refcount;
 	u32 mapcount;		/* folio_mapcount(): PTE mappings + PMD mappings */
-	u32 entire_mapcount;	/* PMD mappings */
 	u32 nr_pages_mapped;	/* pages with a PTE mapping; + ENTIRELY_MAPPED */
 	u32 pincount;		/* FOLL_PIN pins */
 	u32 gup;		/* references of others: pins, FOLL_GET, speculative */
 	u32 swap;		/* first slot index while in the swap cache, else NONE */
 	u32 page;		/* its first page in page[] */
 	u32 anon_vma;
-	u32 list;		/* enum folio_list it is on, or NONE */
 	u32 next, prev;
 	u32 held;		/* references of the kernel code at work: who splits or zaps it */
 };
@@ -64,9 +65,10 @@ struct folio {
 /* What belongs to one page of a folio. */
 struct page {
 	u32 mapcount;		/* PTE mappings of this page */
-	u32 anon_exclusive;	/* PageAnonExclusive() */
 	u32 folio;		/* that it is part of; the kernel's compound_head() */
-	u32 zero;		/* its bytes are all zeroes */
+	u8 anon_exclusive;	/* PageAnonExclusive() */
+	u8 zero;		/* its bytes are all zeroes */
+	u16 pad;
 };
 
 /* include/linux/mm_types.h:struct mm_struct */
@@ -149,10 +151,10 @@ enum slot_kind {
 #define SWP_TB_COUNT_MAX 15
 struct slot {
 	u32 folio;		/* SLOT_FOLIO: the cached folio */
-	u32 kind;
 	u32 count;		/* swap PTEs that point here (extend table included) */
-	u32 others;		/* those of them outside this world: never zapped here */
-	u32 zero;		/* zero-filled: nothing on the device */
+	u16 others;		/* those of them outside this world: never zapped here */
+	u8 kind;		/* enum slot_kind */
+	u8 zero;		/* zero-filled: nothing on the device */
 };
 
 /* include/linux/swap_slots.h:struct swap_slots_cache, of one CPU (6.1, 6.12) */
@@ -196,6 +198,7 @@ enum folio_list {
 	LIST_PUT,		/* folios_put_refs(): folios that nobody knows any more */
 	NR_LISTS
 };
+#define LIST_NONE UINT8_MAX
 struct list {
 	u32 first, last, nr;
 };

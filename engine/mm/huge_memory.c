@@ -248,7 +248,7 @@ static void folio_ref_unfreeze(struct machine *m, const struct folio *folio)
 static void lru_add_split_folio(struct machine *m, const struct folio *head,
 				const struct folio *tail, u32 list)
 {
-	if (list != NONE) {
+	if (list != LIST_NONE) {
 		list_add_tail(m, tail, (enum folio_list)list);
 		folio_set_flag(m, tail, PG_isolated);
 		folio_ref_add(m, tail, 1);

@@ -43,7 +43,7 @@ static bool split_locked(struct machine *m, const struct folio *folio)
 
 	folio_get(m, folio);
 	put(m, &m->task->ptl, NONE);
-	split = split_folio_to_list(m, folio, NONE);
+	split = split_folio_to_list(m, folio, LIST_NONE);
 	folio_unlock(m, folio);
 	folio_put(m, folio);
 	put(m, &m->task->ptl, ptl);

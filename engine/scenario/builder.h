@@ -45,7 +45,7 @@ static inline struct cluster *cluster_of(struct builder *b, u32 slot)
 /* A slot is this from now on, and in use. */
 void use_slot(struct builder *b, u32 slot, u32 order, u32 kind);
 /* world.slots */
-void place_slots(struct builder *b);
+bool place_slots(struct builder *b, struct error *err);
 /* world.entries, behind the maps */
 bool place_entries(struct builder *b, struct error *err);
 

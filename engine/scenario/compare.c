@@ -102,9 +102,7 @@ static void found(struct compare *c, const struct difference *d)
 
 static u64 field_value(const struct mm_state *s, const struct word_info *info)
 {
-	const u32 *word = (const u32 *)(const void *)s + info->word;
-
-	return info->is64 ? *(const u64 *)(const void *)word : *word;
+	return described_value((const u32 *)(const void *)s, info);
 }
 
 /* nr elements of that many words from this field on differ in the same way. */
@@ -121,9 +119,10 @@ static void found_field(struct compare *c, const char *of, const struct word_inf
 	found(c, &d);
 }
 
-static bool differs(const struct compare *c, u32 word)
+/* The bits of a word that are not the same in both states. */
+static u32 differing(const struct compare *c, u32 word)
 {
-	return ((const u32 *)(const void *)c->s[0])[word] !=
+	return ((const u32 *)(const void *)c->s[0])[word] ^
 	       ((const u32 *)(const void *)c->s[1])[word];
 }
 
@@ -147,9 +146,9 @@ static u32 whole(const struct compare *c, enum state_array array, u32 i)
 	return array == ARRAY_TABLE ? i : 0;
 }
 
-/* One field of every element of an array: the word'th. */
+/* One field of every element of an array: it has these bits of the word'th. */
 static void compare_field(struct compare *c, enum state_array array, const char *of, u32 stride,
-			  u32 word)
+			  u32 word, u32 bits)
 {
 	u32 nr = c->s[0]->nr[array];
 
@@ -158,9 +157,10 @@ static void compare_field(struct compare *c, enum state_array array, const char 
 		u32 at = c->s[0]->at[array] + i * stride + word;
 
 		run = 1;
-		if (!differs(c, at) || !describe_word(c->s[0], c->names, at, &info))
+		if (!(differing(c, at) & bits))
 			continue;
-		if (info.word != at && differs(c, info.word))
+		describe_word(c->s[0], c->names, at, bits, &info);
+		if (info.word != at && differing(c, info.word))
 			continue;	/* the other half was told of already */
 		while (i + run < nr && whole(c, array, i + run) == whole(c, array, i) &&
 		       repeats(c, &info, info.word + run * stride))
@@ -171,12 +171,17 @@ static void compare_field(struct compare *c, enum state_array array, const char 
 
 static void compare_array(struct compare *c, enum state_array array, const char *of, size_t size)
 {
-	u32 words = (u32)(size / sizeof(u32));
+	u32 words = (u32)(size / sizeof(u32)), first = c->s[0]->at[array];
+	struct word_info info;
 
-	for (u32 i = 0; i < words; i++)
-		if (!has_trait(LEFT_OUT, array, i) &&
-		    (c->same_arch || !has_trait(ONE_ARCH, array, i)))
-			compare_field(c, array, of, words, i);
+	for (u32 i = 0; i < words && c->s[0]->nr[array]; i++) {
+		if (has_trait(LEFT_OUT, array, i) ||
+		    (!c->same_arch && has_trait(ONE_ARCH, array, i)))
+			continue;
+		for (u32 left = UINT32_MAX;
+		     describe_word(c->s[0], c->names, first + i, left, &info); left &= ~info.bits)
+			compare_field(c, array, of, words, i, info.bits);
+	}
 }
 
 static void compare_lists(struct compare *c)
@@ -186,7 +191,8 @@ static void compare_lists(struct compare *c)
 	struct word_info info;
 
 	for (u32 word = first; word < first + nr; word++)
-		if (differs(c, word) && describe_word(c->s[0], c->names, word, &info))
+		if (differing(c, word) &&
+		    describe_word(c->s[0], c->names, word, UINT32_MAX, &info))
 			found_field(c, "list", &info, 1, false);
 }
 
@@ -264,7 +270,7 @@ static void found_entries(struct compare *c, struct entry e, u32 nr)
 	if (e.pmd)
 		at = (u32)((const u32 *)(const void *)&state_table(c->s[0], e.i)->pmd -
 			   (const u32 *)(const void *)c->s[0]);
-	describe_word(c->s[0], c->names, at, &info);
+	describe_word(c->s[0], c->names, at, UINT32_MAX, &info);
 	snprintf(d.what, sizeof(d.what), "%s", info.what);
 	for (u32 k = 0; k < 2; k++) {
 		u64 value = value_of(c, k, e);

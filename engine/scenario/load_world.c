@@ -600,9 +600,10 @@ static const struct shape entry_shape = { SHAPE(scn_entry, entry_fields), .check
 
 static bool check_slot(struct reader *r, u32 node, void *target)
 {
-	const struct scn_slot *slot = target;
+	struct scn_slot *slot = target;
 	const struct scn_device *device = &r->s->devices[slot->device];
 
+	slot->at = place_of(r, node);
 	return slot->last < device->slots ||
 	       read_fail(r, member_or_self(r->doc, node, "slots"),
 			 "expected slots within 1..%u of \"%s\"", device->slots - 1, device->id);

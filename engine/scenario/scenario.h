@@ -106,6 +106,7 @@ struct scn_slot {		/* world.slots[]: counts given by hand */
 	u32 device;
 	u32 first, last;	/* offsets */
 	u32 count;
+	struct scn_place at;
 };
 
 struct scn_tlb {		/* world.tlbs[]: what CPUs hold; as the PTEs say by default */

@@ -268,7 +268,7 @@ void use_slot(struct builder *b, u32 slot, u32 order, u32 kind)
 		si->inuse++;
 		ci->order = order;
 	}
-	slot_at(b, slot)->kind = kind;
+	slot_at(b, slot)->kind = (u8)kind;
 }
 
 static struct folio no_folio(u32 pfn, u32 page)
@@ -277,7 +277,7 @@ static struct folio no_folio(u32 pfn, u32 page)
 			       .page = page,
 			       .swap = NONE,
 			       .anon_vma = NONE,
-			       .list = NONE,
+			       .list = LIST_NONE,
 			       .next = NONE,
 			       .prev = NONE };
 }
@@ -304,7 +304,7 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 	u32 nr = 1u << spec->order;
 
 	*folio = no_folio(spec->pfn + k * nr, page);
-	folio->order = spec->order;
+	folio->order = (u8)spec->order;
 	folio->flags = spec->flags | (spec->shmem ? 1u << PG_pagecache : 1u << PG_anon) |
 		       (u32)!spec->lazyfree << PG_swapbacked | 1u << PG_uptodate |
 		       (u32)spec->zero_filled << PG_zero_filled;
@@ -520,6 +520,9 @@ static bool place_huge(struct builder *b, const struct scn_map *map, u32 i, u64 
 			       b->s->mms[map->mm].id, (unsigned long long)va);
 	if (folio->mapcount && (head->anon_exclusive || map->exclusive))
 		return fail_exclusive(b, map, 0, err);
+	if (folio->entire_mapcount == UINT16_MAX)
+		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
+			       "expected at most %u huge entries for a folio", UINT16_MAX);
 	table->pmd = make_pte(b->arch->pmd, state_vma(b->state, va_vma(b->state, map->mm, va)), map,
 			      folio->pfn);
 	table->populated = 1;
@@ -690,7 +693,8 @@ static bool fill(struct builder *b, struct error *err)
 	place_devices(b);
 	if (!place_folios(b, err))
 		return false;
-	place_slots(b);
+	if (!place_slots(b, err))
+		return false;
 	for (u32 i = 0; i < b->s->nr_maps; i++)
 		if (!place_map(b, &b->s->maps[i], err))
 			return false;

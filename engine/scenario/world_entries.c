@@ -18,7 +18,7 @@ static void count_slot(struct builder *b, u32 slot, u32 nr)
 		cluster_of(b, slot)->extend_table = 1;
 }
 
-void place_slots(struct builder *b)
+bool place_slots(struct builder *b, struct error *err)
 {
 	for (u32 i = 0; i < b->s->nr_slots; i++) {
 		const struct scn_slot *spec = &b->s->slots[i];
@@ -27,9 +27,15 @@ void place_slots(struct builder *b)
 			u32 slot = state_device(b->state, spec->device)->first_slot + n;
 
 			count_slot(b, slot, spec->count);
-			slot_at(b, slot)->others += spec->count;
+			if (spec->count > (u32)UINT16_MAX - slot_at(b, slot)->others)
+				return fail_at(err, b->s, spec->at, "slots", i,
+					       "expected at most %u users of slot %u, all told",
+					       UINT16_MAX, n);
+			slot_at(b, slot)->others =
+				(u16)(slot_at(b, slot)->others + spec->count);
 		}
 	}
+	return true;
 }
 
 static u32 entry_slot(const struct builder *b, const struct scn_entry *spec, u32 n)

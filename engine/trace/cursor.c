@@ -117,14 +117,14 @@ static u32 changed_bits(const struct cursor *c, u32 word)
 	return 0;
 }
 
-static u32 word_of(const struct cursor *c, const void *field)
+static u32 index_of(const struct cursor *c, const void *field)
 {
 	return (u32)((const u32 *)field - c->words);
 }
 
 bool cursor_changed(const struct cursor *c, const u32 *field, u32 *old)
 {
-	u32 xor = changed_bits(c, word_of(c, field));
+	u32 xor = changed_bits(c, index_of(c, field));
 
 	if (old)
 		*old = *field ^ xor;
@@ -133,7 +133,7 @@ bool cursor_changed(const struct cursor *c, const u32 *field, u32 *old)
 
 bool cursor_changed64(const struct cursor *c, const u64 *field, u64 *old)
 {
-	u32 word = word_of(c, field);
+	u32 word = index_of(c, field);
 	u64 xor = changed_bits(c, word) | (u64)changed_bits(c, word + 1) << 32;
 
 	if (old)
@@ -141,18 +141,29 @@ bool cursor_changed64(const struct cursor *c, const u64 *field, u64 *old)
 	return xor != 0;
 }
 
+/* The k-th byte of a word in memory. */
+static u8 byte_of(u32 word, u32 k)
+{
+	u8 bytes[sizeof(word)];
+
+	memcpy(bytes, &word, sizeof(word));
+	return bytes[k];
+}
+
 bool cursor_changed_any(const struct cursor *c, const void *from, size_t bytes)
 {
-	u32 first = word_of(c, from);
-	u32 nr;
+	size_t first = (size_t)((const char *)from - (const char *)c->words);
 	const struct delta *delta;
+	u32 nr;
 
 	if (!cursor_step(c))
 		return false;
 	delta = trace_deltas(c->trace, c->pos - 1, &nr);
 	for (u32 i = 0; i < nr; i++)
-		if (delta[i].word - first < bytes / sizeof(u32))
-			return true;
+		for (u32 k = 0; k < sizeof(u32); k++)
+			if (byte_of(delta[i].xor, k) &&
+			    delta[i].word * sizeof(u32) + k - first < bytes)
+				return true;
 	return false;
 }
 

@@ -6,17 +6,17 @@
 #include "trace/describe.h"
 
 struct word_field {
-	u32 word;		/* within its struct */
+	u32 byte;		/* within its struct */
 	u32 nr;			/* elements of an array, else 1 */
-	bool is64;
+	u32 size;		/* of an element */
 	enum value_kind kind;
 	const char *name;
 };
 
 #define FIELD(type, field, kind_) FIELDS(type, field, 1, kind_)
 #define FIELDS(type, field, nr_, kind_)							\
-	{ .word = offsetof(struct type, field) / sizeof(u32), .nr = nr_,		\
-	  .is64 = sizeof(((struct type *)0)->field) / (nr_) == sizeof(u64),		\
+	{ .byte = offsetof(struct type, field), .nr = nr_,				\
+	  .size = sizeof(((struct type *)0)->field) / (nr_),				\
 	  .kind = VALUE_##kind_, .name = #field }
 
 static const struct word_field cpu_fields[] = {
@@ -68,7 +68,7 @@ static const struct word_field table_fields[] = {
 	FIELD(table, populated, NUMBER), FIELD(table, ptl, NUMBER),
 };
 static const struct word_field pte_fields[] = {
-	{ .nr = 1, .is64 = true, .kind = VALUE_HEX, .name = "" },
+	{ .nr = 1, .size = sizeof(u64), .kind = VALUE_HEX, .name = "" },
 };
 static const struct word_field device_fields[] = {
 	FIELD(swap_device, type, NUMBER), FIELD(swap_device, kind, NUMBER),
@@ -229,16 +229,32 @@ static void element_text(const struct mm_state *s, const struct names *names,
 	}
 }
 
-/* word counts from the start of the struct, whose name stands in info->what. */
-static bool describe_field(const struct word_field *field, u32 nr, u32 word, struct word_info *info)
+/* The bits of a word of a struct that belong to its bytes from .. from + size. */
+static u32 bits_of(u32 word, u32 from, u32 size)
+{
+	u32 bits = 0;
+
+	for (u32 k = 0; k < sizeof(bits); k++)
+		if (word * (u32)sizeof(bits) + k - from < size)
+			memset((char *)&bits + k, 0xff, 1);
+	return bits;
+}
+
+/*
+ * word counts from the start of the struct, whose name stands in info->what; the field must
+ * have one of the bits.
+ */
+static bool describe_field(const struct word_field *field, u32 nr, u32 word, u32 bits,
+			   struct word_info *info)
 {
 	size_t at = strlen(info->what);
 
 	for (u32 i = 0; i < nr; i++, field++) {
-		u32 size = field->is64 ? 2 : 1;
-		u32 k = (word - field->word) / size;
+		u32 words = field->size > sizeof(u32) ? 2 : 1, first = field->byte / sizeof(u32);
+		u32 k = (word - first) / words;
 
-		if (word < field->word || k >= field->nr)
+		if (word < first || k >= field->nr ||
+		    !(bits & bits_of(word, field->byte, field->nr * field->size)))
 			continue;
 		if (*field->name)
 			snprintf(info->what + at, sizeof(info->what) - at, "%s%s", at ? "." : "",
@@ -246,8 +262,9 @@ static bool describe_field(const struct word_field *field, u32 nr, u32 word, str
 		at = strlen(info->what);
 		if (field->nr > 1)
 			snprintf(info->what + at, sizeof(info->what) - at, "[%" PRIu32 "]", k);
-		info->word -= (word - field->word) % size;
-		info->is64 = field->is64;
+		info->word -= (word - first) % words;
+		info->bits = bits_of(word, field->byte, field->nr * field->size);
+		info->is64 = words == 2;
 		info->kind = field->kind;
 		return true;
 	}
@@ -255,7 +272,7 @@ static bool describe_field(const struct word_field *field, u32 nr, u32 word, str
 }
 
 /* Lists, counters and what else stands in front of the arrays. */
-static bool describe_head(u32 word, struct word_info *info)
+static bool describe_head(u32 word, u32 bits, struct word_info *info)
 {
 	const u32 list = offsetof(struct mm_state, list) / sizeof(u32);
 	const u32 list_words = sizeof(struct list) / sizeof(u32);
@@ -265,27 +282,30 @@ static bool describe_head(u32 word, struct word_info *info)
 		snprintf(info->what, sizeof(info->what), "list %s",
 			 list_names[(word - list) / list_words]);
 		return describe_field(list_fields, NR_OF(list_fields), (word - list) % list_words,
-				      info);
+				      bits, info);
 	}
 	if (word - counts < NR_COUNTERS * 2) {
 		snprintf(info->what, sizeof(info->what), "count.%s",
 			 counter_names[(word - counts) / 2]);
 		info->word = word - (word - counts) % 2;
+		info->bits = UINT32_MAX;
 		info->is64 = true;
 		info->kind = VALUE_NUMBER;
 		return true;
 	}
-	return describe_field(state_fields, NR_OF(state_fields), word, info);
+	return describe_field(state_fields, NR_OF(state_fields), word, bits, info);
 }
 
-bool describe_word(const struct mm_state *s, const struct names *names, u32 word,
+bool describe_word(const struct mm_state *s, const struct names *names, u32 word, u32 bits,
 		   struct word_info *info)
 {
 	char element[64] = "";
 
 	*info = (struct word_info){ .word = word };
+	if (!bits)
+		return false;
 	if (word < sizeof(*s) / sizeof(u32))
-		return describe_head(word, info);
+		return describe_head(word, bits, info);
 	for (u32 i = 0; i < NR_ARRAYS; i++) {
 		const struct word_fields *fields = &array_fields[i];
 		u32 offset = word - s->at[i];
@@ -295,7 +315,8 @@ bool describe_word(const struct mm_state *s, const struct names *names, u32 word
 		element_text(s, names, (enum state_array)i, offset / fields->words, element,
 			     sizeof(element));
 		snprintf(info->what, sizeof(info->what), "%s%s", fields->prefix, element);
-		return describe_field(fields->field, fields->nr, offset % fields->words, info);
+		return describe_field(fields->field, fields->nr, offset % fields->words, bits,
+				      info);
 	}
 	return false;
 }
@@ -402,6 +423,32 @@ static bool seen_before(const struct delta *delta, u32 i, u32 word)
 	return false;
 }
 
+u64 described_value(const u32 *words, const struct word_info *info)
+{
+	const u32 *word = words + info->word;
+
+	if (info->is64)
+		return *(const u64 *)(const void *)word;
+	return (*word & info->bits) >> __builtin_ctz(info->bits);
+}
+
+static void describe_change(const struct cursor *c, const struct names *names,
+			    const struct word_info *info, u32 xor,
+			    void (*emit)(void *ctx, const struct change *change), void *ctx)
+{
+	u64 new = described_value(c->words, info), old;
+	char old_text[256], new_text[256];
+
+	if (info->is64)
+		cursor_changed64(c, (const u64 *)(const void *)(c->words + info->word), &old);
+	else
+		old = new ^ (xor & info->bits) >> __builtin_ctz(info->bits);
+	describe_value(c->live, names, info->kind, old, old_text, sizeof(old_text));
+	describe_value(c->live, names, info->kind, new, new_text, sizeof(new_text));
+	emit(ctx, &(struct change){ .what = info->what, .old = old_text, .new = new_text,
+				    .number = info->kind == VALUE_NUMBER });
+}
+
 void describe_step(const struct cursor *c, const struct names *names,
 		   void (*emit)(void *ctx, const struct change *change), void *ctx)
 {
@@ -413,24 +460,11 @@ void describe_step(const struct cursor *c, const struct names *names,
 	delta = trace_deltas(c->trace, c->pos - 1, &nr);
 	for (u32 i = 0; i < nr; i++) {
 		struct word_info info;
-		u64 old, new;
-		char old_text[256], new_text[256];
 
-		if (!describe_word(c->live, names, delta[i].word, &info) ||
-		    (info.is64 && seen_before(delta, i, info.word)))
-			continue;
-		if (info.is64) {
-			const u64 *field = (const u64 *)(const void *)(c->words + info.word);
-
-			new = *field;
-			cursor_changed64(c, field, &old);
-		} else {
-			new = c->words[info.word];
-			old = new ^ delta[i].xor;
-		}
-		describe_value(c->live, names, info.kind, old, old_text, sizeof(old_text));
-		describe_value(c->live, names, info.kind, new, new_text, sizeof(new_text));
-		emit(ctx, &(struct change){ .what = info.what, .old = old_text, .new = new_text,
-					    .number = info.kind == VALUE_NUMBER });
+		for (u32 left = delta[i].xor;
+		     describe_word(c->live, names, delta[i].word, left, &info);
+		     left &= ~info.bits)
+			if (!info.is64 || !seen_before(delta, i, info.word))
+				describe_change(c, names, &info, delta[i].xor, emit, ctx);
 	}
 }

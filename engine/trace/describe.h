@@ -28,13 +28,20 @@ enum value_kind {
 struct word_info {
 	char what[96];
 	u32 word;		/* the field's first: word or the one before it */
+	u32 bits;		/* those of the word that are the field's */
 	bool is64;
 	enum value_kind kind;
 };
 
-/* What a word belongs to. False: to nothing that ever changes. */
-bool describe_word(const struct mm_state *s, const struct names *names, u32 word,
+/*
+ * What a word belongs to: the first field that has one of these bits of it. False: nothing
+ * that ever changes has.
+ */
+bool describe_word(const struct mm_state *s, const struct names *names, u32 word, u32 bits,
 		   struct word_info *info);
+
+/* The value of a described field in words[], a state. */
+u64 described_value(const u32 *words, const struct word_info *info);
 
 /* A value of a field in words. */
 void describe_value(const struct mm_state *s, const struct names *names, enum value_kind kind,

@@ -85,11 +85,11 @@ void cursor_seek(struct cursor *c, u32 pos);			/* clamped to what is known */
 const struct step *cursor_step(const struct cursor *c);
 /*
  * Did the step that led here change this field of live? *old is its value before;
- * old may be NULL. 64-bit fields: cursor_changed64.
+ * old may be NULL. 64-bit fields: cursor_changed64; narrow ones: cursor_changed_any.
  */
 bool cursor_changed(const struct cursor *c, const u32 *field, u32 *old);
 bool cursor_changed64(const struct cursor *c, const u64 *field, u64 *old);
-/* Any word of live in [from, from + bytes)? */
+/* Any byte of live in [from, from + bytes)? */
 bool cursor_changed_any(const struct cursor *c, const void *from, size_t bytes);
 /* The deltas of step i, for lists of what changed. */
 const struct delta *trace_deltas(const struct trace *t, u32 i, u32 *nr);

@@ -276,7 +276,7 @@ static void no_word_is_forgotten(void **state)
 		const char *field;
 		u32 want = 1;
 
-		if (!describe_word(m->s, &names, word, &info))
+		if (!describe_word(m->s, &names, word, 1, &info))
 			continue;
 		field = strchr(info.what, '.');
 		for (u32 i = 0; field && i < NR_OF(left_out); i++)

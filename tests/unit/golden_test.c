@@ -311,7 +311,7 @@ static void freed(struct moment *at)
 	for (u32 i = 0; i < N; i++)
 		assert_int_equal(state_slot(at->c.live, FIRST_SLOT + i)->kind, SLOT_SHADOW);
 	next(at, EV_op_end);
-	assert_true(folio->list == NONE);
+	assert_true(folio->list == LIST_NONE);
 	for (u32 i = 0, used = 0; i < N; i++) {
 		used += at->want[COUNT + i] > 0;
 		assert_int_equal(state_slot(at->c.live, FIRST_SLOT + i)->kind,

@@ -280,14 +280,14 @@ static void every_word_has_a_name(void **state)
 	for (u32 w = offsetof(struct mm_state, cpu) / sizeof(u32); w < s->words; w++) {
 		struct word_info info, other;
 
-		if (!describe_word(s, &toy_names, w, &info)) {
+		if (!describe_word(s, &toy_names, w, UINT32_MAX, &info)) {
 			pad++;
 			continue;
 		}
 		assert_true(info.what[0] != 0);
 		assert_true(info.word == w || (info.is64 && info.word == w - 1));
 		if (info.word != w) {
-			assert_true(describe_word(s, &toy_names, info.word, &other));
+			assert_true(describe_word(s, &toy_names, info.word, UINT32_MAX, &other));
 			assert_string_equal(other.what, info.what);
 		}
 	}

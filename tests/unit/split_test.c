@@ -69,7 +69,7 @@ static pte_t pte_at(const struct mm_state *s, u32 page)
 
 static bool is_free(const struct folio *folio)
 {
-	return !folio->refcount && !folio->mapcount && folio->list == NONE &&
+	return !folio->refcount && !folio->mapcount && folio->list == LIST_NONE &&
 	       !folio_flag(folio, PG_anon) && !folio_flag(folio, PG_lru);
 }
 

@@ -194,7 +194,7 @@ static void draw_exclusive(const struct view *v, const struct area *a, u32 y, co
 		nr += state_page(v->s, f->page + i)->anon_exclusive;
 	put_mark(a, y, false);
 	for (u32 i = 0; i < folio_nr_pages(f); i++)
-		if (view_changed(v, &state_page(v->s, f->page + i)->anon_exclusive, NULL))
+		if (view_changed_any(v, &state_page(v->s, f->page + i)->anon_exclusive, 1))
 			put_mark(a, y, true);
 	put_text(a, 1, y, STYLE_label, "excl");
 	x = put_format(a, 6, y, STYLE_normal, "%" PRIu32 " of %" PRIu32 " pages", nr,
@@ -241,7 +241,7 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 	if (1 + strlen(text) > a->w)
 		snprintf(text, sizeof(text), "order %" PRIu32 ", pfn 0x%" PRIx32 ", %s", f->order,
 			 f->pfn, list);
-	put_mark(a, y, view_changed(v, &f->list, NULL));
+	put_mark(a, y, view_changed_any(v, &f->list, sizeof(f->list)));
 	put_cut(a, 1, y, a->w, STYLE_normal, text);
 }
 
