@@ -69,19 +69,29 @@ static bool at_rest(const struct machine *m)
 	return true;
 }
 
+/* The first entry from index i on that is not empty. Most are. */
+static u32 next_pte(const struct machine *m, u32 i)
+{
+	u32 nr = nr_of(m, ARRAY_PTE);
+
+	while (i < nr && (!m->pte[i] || m->arch->pte->none(m->pte[i])))
+		i++;
+	return i;
+}
+
 /*
  * What the page tables say, counted in one pass: present PTEs of each folio and page, huge
  * PMDs and PMDs that are being split of each folio, swap PTEs of each slot, pages of both
- * kinds of each mm.
+ * kinds of each mm; and which tables are in flux.
  */
 struct tally {
-	u32 *folio, *page, *huge, *split, *slot, *anon, *shmem, *swap;
+	u32 *folio, *page, *huge, *split, *slot, *anon, *shmem, *swap, *in_flux;
 };
 
 size_t check_scratch_words(const struct mm_state *s)
 {
 	return 3 * (size_t)s->nr[ARRAY_FOLIO] + s->nr[ARRAY_PAGE] + s->nr[ARRAY_SLOT] +
-	       3 * (size_t)s->nr[ARRAY_MM];
+	       3 * (size_t)s->nr[ARRAY_MM] + s->nr[ARRAY_TABLE];
 }
 
 static void count_pmd(const struct machine *m, const struct table *table, struct tally *t)
@@ -151,14 +161,16 @@ static void count_entries(const struct machine *m, u32 *scratch, struct tally *t
 	t->anon = t->slot + nr_of(m, ARRAY_SLOT);
 	t->shmem = t->anon + nr_of(m, ARRAY_MM);
 	t->swap = t->shmem + nr_of(m, ARRAY_MM);
-	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++)
+	t->in_flux = t->swap + nr_of(m, ARRAY_MM);
+	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++) {
+		t->in_flux[i] = table_in_flux(m, i);
 		if (m->table[i].pmd)
 			count_pmd(m, &m->table[i], t);
-	for (u32 i = 0, in_flux = 0; i < nr_of(m, ARRAY_PTE); i++) {
-		if (i % PTRS_PER_PTE == 0)
-			in_flux = table_in_flux(m, i / PTRS_PER_PTE);
-		if (!m->arch->pte->none(m->pte[i]))
-			count_pte(m, &m->table[i / PTRS_PER_PTE], m->pte[i], in_flux, t);
+	}
+	for (u32 i = next_pte(m, 0); i < nr_of(m, ARRAY_PTE); i = next_pte(m, i + 1)) {
+		u32 table = i / PTRS_PER_PTE;
+
+		count_pte(m, &m->table[table], m->pte[i], t->in_flux[table], t);
 	}
 }
 
@@ -245,51 +257,67 @@ static bool folio_covers_slot(const struct folio *folio, u32 slot)
 	       slot - folio->swap < folio_nr_pages(folio);
 }
 
-static bool check_slots(const struct machine *m, const struct tally *t, bool rest,
-			struct violation *v)
+static bool check_slot(const struct machine *m, const struct tally *t, u32 i, bool rest,
+		       struct violation *v)
 {
-	for (u32 i = 0; i < nr_of(m, ARRAY_SLOT); i++) {
-		const struct slot *slot = m->slot + i;
-		u32 held;
+	const struct slot *slot = m->slot + i;
+	u32 held = t->slot[i] + slot->others;
 
-		if (slot->kind == SLOT_FREE && slot->count)
-			FAIL(v, V4, ON_SLOT, i, slot->count, 0);
-		if (slot->kind == SLOT_FOLIO && !folio_covers_slot(m->folio + slot->folio, i))
-			FAIL(v, V4, ON_SLOT, i, slot->folio, NONE);
-		if (slot->kind == SLOT_FREE || slot->kind == SLOT_BAD)
-			continue;
-		held = t->slot[i] + slot->others;
-		if (held > slot->count || (rest && held != slot->count))
-			FAIL(v, V3, ON_SLOT, i, slot->count, held);
+	if (slot->kind == SLOT_FOLIO && !folio_covers_slot(m->folio + slot->folio, i))
+		FAIL(v, V4, ON_SLOT, i, slot->folio, NONE);
+	if (held > slot->count || (rest && held != slot->count))
+		FAIL(v, V3, ON_SLOT, i, slot->count, held);
+	return true;
+}
+
+/* nr: slots in use; bad: those of them that nothing can be written to */
+static bool check_cluster(const struct machine *m, const struct tally *t, u32 first, bool rest,
+			  u32 *nr, u32 *bad, struct violation *v)
+{
+	*nr = SWAPFILE_CLUSTER;
+	*bad = 0;
+	for (u32 i = first; i < first + SWAPFILE_CLUSTER; i++) {
+		u32 kind = m->slot[i].kind;
+
+		*nr -= kind == SLOT_FREE;
+		*bad += kind == SLOT_BAD;
+		if (kind == SLOT_FREE && m->slot[i].count)
+			FAIL(v, V4, ON_SLOT, i, m->slot[i].count, 0);
+		if (kind != SLOT_FREE && kind != SLOT_BAD && !check_slot(m, t, i, rest, v))
+			return false;
 	}
 	return true;
 }
 
-static bool check_devices(const struct machine *m, struct violation *v)
+static bool check_device(const struct machine *m, const struct tally *t, u32 d, bool rest,
+			 struct violation *v)
 {
-	for (u32 d = 0; d < nr_of(m, ARRAY_DEVICE); d++) {
-		const struct swap_device *si = m->device + d;
-		u32 inuse = 0;
-		bool locked = false;
+	const struct swap_device *si = m->device + d;
+	u32 inuse = 0;
+	bool locked = false;
 
-		for (u32 c = 0; c < si->nr_clusters; c++) {
-			const struct cluster *ci = m->cluster + si->first_cluster + c;
-			u32 nr = 0, bad = 0;
+	for (u32 c = 0; c < si->nr_clusters; c++) {
+		const struct cluster *ci = m->cluster + si->first_cluster + c;
+		u32 nr, bad;
 
-			locked |= ci->locked;
-			for (u32 i = 0; i < SWAPFILE_CLUSTER; i++) {
-				u32 kind = m->slot[si->first_slot + c * SWAPFILE_CLUSTER + i].kind;
-
-				nr += kind != SLOT_FREE;
-				bad += kind == SLOT_BAD;
-			}
-			if (!ci->locked && ci->count != nr)
-				FAIL(v, V5, ON_CLUSTER, si->first_cluster + c, ci->count, nr);
-			inuse += nr - bad;
-		}
-		if (!locked && si->inuse != inuse)
-			FAIL(v, V5, ON_DEVICE, d, si->inuse, inuse);
+		if (!check_cluster(m, t, si->first_slot + c * SWAPFILE_CLUSTER, rest, &nr, &bad, v))
+			return false;
+		if (!ci->locked && ci->count != nr)
+			FAIL(v, V5, ON_CLUSTER, si->first_cluster + c, ci->count, nr);
+		locked |= ci->locked;
+		inuse += nr - bad;
 	}
+	if (!locked && si->inuse != inuse)
+		FAIL(v, V5, ON_DEVICE, d, si->inuse, inuse);
+	return true;
+}
+
+static bool check_devices(const struct machine *m, const struct tally *t, bool rest,
+			  struct violation *v)
+{
+	for (u32 d = 0; d < nr_of(m, ARRAY_DEVICE); d++)
+		if (!check_device(m, t, d, rest, v))
+			return false;
 	return true;
 }
 
@@ -377,16 +405,17 @@ static bool check_pmd_entry(const struct machine *m, u32 table, struct violation
 static bool check_page_tables(const struct machine *m, const struct tally *t, bool rest,
 			      struct violation *v)
 {
+	u32 block = NONE;
+
 	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++)
-		if (m->table[i].pmd && !table_in_flux(m, i) && !check_pmd_entry(m, i, v))
+		if (m->table[i].pmd && !t->in_flux[i] && !check_pmd_entry(m, i, v))
 			return false;
-	for (u32 i = 0, in_flux = 0; i < nr_of(m, ARRAY_PTE); i++) {
-		if (i % PTRS_PER_PTE == 0)
-			in_flux = table_in_flux(m, i / PTRS_PER_PTE);
-		if (!m->arch->pte->none(m->pte[i]) && !in_flux && !check_pte_entry(m, t, i, v))
+	for (u32 i = next_pte(m, 0); i < nr_of(m, ARRAY_PTE); i = next_pte(m, i + 1)) {
+		if (!t->in_flux[i / PTRS_PER_PTE] && !check_pte_entry(m, t, i, v))
 			return false;
-		if (m->arch->pte->has_cont && i % 16 == 0 && !check_block(m, i, rest, v))
+		if (m->arch->pte->has_cont && i / 16 != block && !check_block(m, i & ~15u, rest, v))
 			return false;
+		block = i / 16;
 	}
 	return true;
 }
@@ -520,7 +549,7 @@ bool check_invariants(const struct machine *m, u32 *scratch, struct violation *v
 	struct tally t;
 
 	count_entries(m, scratch, &t);
-	return check_folios(m, &t, rest, v) && check_slots(m, &t, rest, v) && check_devices(m, v) &&
+	return check_folios(m, &t, rest, v) && check_devices(m, &t, rest, v) &&
 	       check_page_tables(m, &t, rest, v) && check_mms(m, &t, rest, v) &&
 	       check_tlbs(m, rest, v) && check_tasks(m, v);
 }

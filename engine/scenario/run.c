@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <fnmatch.h>
 #include <setjmp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct survey {
 	u32 nr_left;
 	u32 *scratch; /* for the invariants, else NULL */
 	u64 checked; /* step at which they were looked at last */
+	u32 *last; /* the state then; NULL where they are not looked at after every step */
 	bool oom;
 };
 
@@ -91,6 +93,11 @@ static bool when_is_for(const struct lane *lane, u32 i)
 	return !glob || fnmatch(glob, lane->spec->name, 0) == 0;
 }
 
+static bool checks_each_step(const struct survey *survey)
+{
+	return survey->scratch && survey->lane->m.s->words <= CHECK_EACH_STEP_WORDS;
+}
+
 static bool survey_open(struct survey *survey, bool check)
 {
 	struct lane *lane = survey->lane;
@@ -101,7 +108,10 @@ static bool survey_open(struct survey *survey, bool check)
 	lane->began = calloc((size_t)s->nr_ops + 1, sizeof(u32));
 	if (check)
 		survey->scratch = calloc(check_scratch_words(lane->m.s) + 1, sizeof(u32));
-	if (!survey->left || !lane->met || !lane->began || (check && !survey->scratch))
+	if (checks_each_step(survey))
+		survey->last = calloc(lane->m.s->words, sizeof(u32));
+	if (!survey->left || !lane->met || !lane->began || (check && !survey->scratch) ||
+	    (checks_each_step(survey) && !survey->last))
 		return false;
 	for (u32 i = 0; i < nr_whens(s); i++)
 		if (when_is_for(lane, i)) {
@@ -115,6 +125,7 @@ static void survey_close(struct survey *survey)
 {
 	free(survey->left);
 	free(survey->scratch);
+	free(survey->last);
 }
 
 static void note_seam(struct survey *survey, enum event event)
@@ -172,11 +183,6 @@ static void describe_violation(struct lane *lane, const struct violation *v)
 	lane->invariant_step = (u32)lane->m.steps;
 }
 
-static bool checks_each_step(const struct survey *survey)
-{
-	return survey->scratch && survey->lane->m.s->words <= CHECK_EACH_STEP_WORDS;
-}
-
 static bool check_due(const struct survey *survey, enum event event)
 {
 	const struct machine *m = &survey->lane->m;
@@ -188,13 +194,29 @@ static bool check_due(const struct survey *survey, enum event event)
 		(m->steps - survey->checked) * CHECK_WORDS_A_STEP >= m->s->words);
 }
 
+/* Has anything but counters, since they were looked at last? Most steps write nothing. */
+static bool has_changed(const struct survey *survey)
+{
+	const struct mm_state *s = survey->lane->m.s;
+	const u32 *words = survey->lane->m.words, behind = s->at[0];
+
+	return !survey->last || memcmp(survey->last, s, offsetof(struct mm_state, count)) != 0 ||
+	       memcmp(survey->last + behind, words + behind,
+		      (s->words - behind) * sizeof(u32)) != 0;
+}
+
 static void check(struct survey *survey)
 {
+	const struct machine *m = &survey->lane->m;
 	struct violation v;
 
-	survey->checked = survey->lane->m.steps;
-	if (!check_invariants(&survey->lane->m, survey->scratch, &v))
+	survey->checked = m->steps;
+	if (!has_changed(survey))
+		return;
+	if (!check_invariants(m, survey->scratch, &v))
 		describe_violation(survey->lane, &v);
+	if (survey->last)
+		memcpy(survey->last, m->words, m->s->words * sizeof(u32));
 }
 
 static void survey_step(struct survey *survey, enum event event, u32 page)
