@@ -27,6 +27,8 @@ endif
 
 flags_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 flags_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
+# Quicker, so that more is tried: a pointer that is wrong is one that AddressSanitizer sees.
+flags_fuzz := $(flags_asan) -fno-sanitize=null,alignment,pointer-overflow
 flags_lto := -O3 -flto=auto
 flags_O0 := -O0
 cc_clang := clang
@@ -195,11 +197,15 @@ fuzz:
 	@.ci/deps $(build_packages) $(fuzz_packages)
 	@$(MAKE) --no-print-directory CC=clang O=$(O)/fuzz fuzz-only
 
-fuzz-only: needed += -fsanitize=address,undefined -fno-sanitize-recover=all
-fuzz-only: coverage = -fsanitize=fuzzer-no-link
-# What looks at every word of the state after every step is not what a fuzzer is to explore.
-$(O)/engine/core/state.o $(O)/engine/mm/check.o $(O)/engine/arch/arm64/pgtable.o $(O)/engine/arch/x86/pgtable.o \
-$(fuzz_help_o): coverage =
+fuzz-only: needed += $(flags_fuzz)
+fuzz-only: covered = -fsanitize=fuzzer-no-link
+# What is compared with what is of interest where text is read; behind it the way taken is. What
+# looks at every word of the state after every step is not what a fuzzer is to explore.
+coverage = $(covered)
+$(O)/engine/core/%.o $(O)/engine/arch/%.o $(O)/engine/mm/%.o $(O)/engine/trace/%.o: \
+	coverage = $(if $(covered),$(covered) -fno-sanitize-coverage=trace-cmp$(comma)indirect-calls)
+$(O)/engine/core/state.o $(O)/engine/mm/check.o $(O)/engine/arch/pgtable.o $(O)/engine/arch/arm64/pgtable.o \
+$(O)/engine/arch/x86/pgtable.o $(fuzz_help_o): coverage =
 fuzz-only: $(fuzz_c:%.c=$(O)/%)
 	@for fuzz in $^; do tests/fuzz/run.sh $$fuzz $(FUZZ_SECONDS) || exit 1; done
 
