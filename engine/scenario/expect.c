@@ -7,6 +7,7 @@
 
 #include "mm/check.h"
 #include "scenario/expr.h"
+#include "scenario/json.h"
 #include "scenario/run.h"
 
 struct judge {
@@ -88,28 +89,60 @@ static void report(struct judge *j, u64 step, const char *but)
 	say_failed(j, &v, j->lane, step);
 }
 
-/* True: as expected. Else the failure is reported. */
-static bool holds(struct judge *j, const struct mm_state *state, u64 step)
+/* True: as expected. Else what is so instead stands in but. */
+static bool is_met(const struct judge *j, const struct mm_state *state, u64 step,
+		   struct error *but)
 {
 	struct expr_env env = env_of(j, state, step);
-	struct error why;
-	char but[400];
 	s64 value;
 
-	if (!expr_eval(j->expect->expr, &env, &value, &why)) {
-		report(j, step, why.text);
+	if (!expr_eval(j->expect->expr, &env, &value, but))
 		return false;
-	}
 	if (!!value == (j->expect->at != EXPECT_NEVER))
 		return true;
-	expr_explain(j->expect->expr, &env, but, sizeof(but));
-	report(j, step, *but ? but : "it is a constant");
+	expr_explain(j->expect->expr, &env, but->text, sizeof(but->text));
+	if (!but->text[0])
+		error_set(but, "it is a constant");
 	return false;
+}
+
+/* The same; the failure is reported. */
+static bool holds(struct judge *j, const struct mm_state *state, u64 step)
+{
+	struct error but = { .text = "" };
+	bool met = is_met(j, state, step, &but);
+
+	if (!met)
+		report(j, step, but.text);
+	return met;
+}
+
+static const struct mm_state *end_of(const struct lane *lane)
+{
+	return (const struct mm_state *)(const void *)lane->words;
 }
 
 static void judge_end(struct judge *j)
 {
-	holds(j, (const struct mm_state *)(const void *)j->lane->words, j->lane->steps);
+	const struct error *but = j->lane->ends;
+
+	if (!but)
+		holds(j, end_of(j->lane), j->lane->steps);
+	else if (but[j->expect - j->run->scenario->expects].text[0])
+		report(j, j->lane->steps, but[j->expect - j->run->scenario->expects].text);
+}
+
+bool lane_judge_end(struct run *run, struct lane *lane)
+{
+	struct judge j = { .run = run, .lane = lane };
+
+	lane->ends = calloc((size_t)run->scenario->nr_expects + 1, sizeof(*lane->ends));
+	for (u32 i = 0; lane->ends && i < run->scenario->nr_expects; i++) {
+		j.expect = &run->scenario->expects[i];
+		if (j.expect->at == EXPECT_END && is_for(j.expect, lane))
+			is_met(&j, end_of(lane), lane->steps, &lane->ends[i]);
+	}
+	return lane->ends;
 }
 
 /* The first moment that is wrong is enough. */

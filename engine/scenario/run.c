@@ -20,6 +20,7 @@ struct survey {
 	u32 *scratch; /* for the invariants, else NULL */
 	u64 checked; /* step at which they were looked at last */
 	u32 *last; /* the state then; NULL where they are not looked at after every step */
+	bool seams; /* note them: the lane is going to be cut */
 	bool oom;
 };
 
@@ -221,7 +222,7 @@ static void check(struct survey *survey)
 
 static void survey_step(struct survey *survey, enum event event, u32 page)
 {
-	if (event_is_seam(event))
+	if (survey->seams && event_is_seam(event))
 		note_seam(survey, event);
 	if (survey->nr_left)
 		note_whens(survey, event, page);
@@ -461,9 +462,6 @@ static bool runner_open(struct runner *r, const struct lane *lane, struct machin
 	return r->matches != NULL;
 }
 
-/* What a recorded lane may be, in words: it is kept several times over. */
-#define MAX_RECORDED_STATE (64u << 20)
-
 static bool keep_start(struct lane *lane, struct error *err)
 {
 	size_t size = (size_t)lane->m.s->words * sizeof(u32);
@@ -484,7 +482,7 @@ static bool keep_start(struct lane *lane, struct error *err)
 
 static bool count_lane(struct lane *lane, enum run_mode mode, bool checks, struct error *err)
 {
-	struct survey survey = { .lane = lane };
+	struct survey survey = { .lane = lane, .seams = mode != RUN_COUNT };
 	struct runner r = { .failed = true };
 	bool ok;
 
@@ -507,6 +505,21 @@ static bool count_lane(struct lane *lane, enum run_mode mode, bool checks, struc
 	free(r.matches);
 	survey_close(&survey);
 	return ok && !survey.oom ? !r.failed : error_no_memory(err);
+}
+
+/* Keep what was counted; the arrays go. */
+static void keep_head(struct lane *lane)
+{
+	struct mm_state *head = realloc(lane->words, sizeof(*head));
+
+	if (!head)
+		return;
+	memset(head->nr, 0, sizeof(head->nr));
+	head->nr_placed = 0;
+	head->cpu = 0;
+	state_layout(head);
+	lane->words = (u32 *)(void *)head;
+	machine_attach(&lane->m, lane->words);
 }
 
 /* The machine as it was before the lane's first step. */
@@ -626,6 +639,10 @@ bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool 
 	for (u32 i = 0; ok && i < s->nr_lanes; i++) {
 		run->lanes[i] = (struct lane){ .scenario = s, .spec = &s->lanes[i], .index = i };
 		ok = count_lane(&run->lanes[i], mode, check, err);
+		if (ok && run->lanes[i].m.s->words > MAX_RECORDED_STATE) {
+			ok = lane_judge_end(run, &run->lanes[i]) || error_no_memory(err);
+			keep_head(&run->lanes[i]);
+		}
 	}
 	if (ok && mode != RUN_COUNT)
 		ok = run_cut(run, window_steps(run, mode), err) &&
@@ -648,6 +665,7 @@ void run_free(struct run *run)
 		free(lane->placed);
 		snapshots_close(&lane->snapshots);
 		free(lane->seams);
+		free(lane->ends);
 		free(lane->began);
 		free(lane->met);
 	}

@@ -33,7 +33,7 @@ struct lane {
 	const struct scn_lane *spec;
 	u32 index;
 	struct machine m;		/* at its end */
-	u32 *words;			/* the state then, owned */
+	u32 *words;			/* the state then, owned; see MAX_RECORDED_STATE */
 	u32 *placed;			/* the state before the first step, owned, and */
 	struct snapshots snapshots;	/* later ones; none after RUN_COUNT */
 	u64 steps;
@@ -44,6 +44,7 @@ struct lane {
 	u32 *met;			/* see lane_said(), lane_met() */
 	/* the first broken invariant, if asked for or with bugs: text is empty when none */
 	struct error invariant;
+	struct error *ends;		/* lane_judge_end(): [nr_expects], or NULL */
 	u32 broken;			/* enum invariant */
 	u32 invariant_step;
 
@@ -129,6 +130,13 @@ static inline u32 run_edge(const struct run *run, u32 window, u32 lane)
 	return run->edge[(size_t)window * run->nr_lanes + lane];
 }
 
+/*
+ * What a recorded lane may be, in words: it is kept several times over. Of a lane that is larger
+ * only the head of the state is kept, with what was counted; it is judged before the rest goes,
+ * so that no two such states are in memory at once.
+ */
+#define MAX_RECORDED_STATE (64u << 20)
+
 /* A failed expectation, in words. */
 struct verdict {
 	char text[1024];	/* both operands and the step; "because" on a line of its own */
@@ -140,6 +148,11 @@ struct verdict {
  * was no memory to look.
  */
 u32 run_expect(struct run *run, void (*fail)(void *ctx, const struct verdict *v), void *ctx);
+/*
+ * Let a lane whose end state is about to go remember what its expectations of the end come to:
+ * lane->ends, a text each that is empty where it holds. False: out of memory.
+ */
+bool lane_judge_end(struct run *run, struct lane *lane);
 /* Is some invariant to be broken in this lane? Then run_expect() judges which and where. */
 bool run_breaks(const struct scenario *s, const struct lane *lane);
 

@@ -498,6 +498,52 @@ static void random_moments(void **state)
 	}
 }
 
+/* More than can be recorded; two pages of it are swapped out. */
+static const char large_world[] =
+	"{\"$schema\": \"scenario-1.json\", \"title\": \"Large\", \"machine\": {\"cpus\": 1,"
+	" \"swap\": [{\"id\": \"z\", \"kind\": \"sync\", \"slots\": 512}]},"
+	"\"world\": {\"mms\": [{\"id\": \"app\"}],"
+	" \"folios\": [{\"id\": \"A\", \"count\": 3276800, \"pfn\": \"0x100000\"}],"
+	" \"maps\": [{\"mm\": \"app\", \"va\": \"0x7f0000000000\", \"folio\": \"A\"}]},"
+	"\"script\": [{\"do\": \"madvise_pageout\", \"mm\": \"app\","
+	"  \"va\": \"0x7f0000000000\", \"pages\": 2}],"
+	"\"expect\": ["
+	" {\"at\": \"end\", \"that\": \"refcount(A1) == 0 && refcount(A2) == 1\"},"
+	" {\"at\": \"end\", \"that\": \"refcount(A3) == 7\"},"
+	" {\"at\": \"end\", \"lane\": \"arm64/batched\","
+	"  \"that\": \"count(folio_freed, 'arm64/unbatched') == 2\"}]}";
+
+static void note_failure(void *ctx, const struct verdict *v)
+{
+	assert_non_null(strstr(v->text, "expected refcount(A3) == 7 at the end, but"));
+	++*(u32 *)ctx;
+}
+
+/* It is judged before it goes; what it counted stays. */
+static void large_lane(void **state)
+{
+	struct error err = { .text = "" };
+	struct scenario *s = scenario_load("large", large_world, strlen(large_world), &err);
+	u32 failures = 0;
+	struct run run;
+
+	(void)state;
+	if (!s)
+		fail_msg("%s", err.text);
+	assert_true(run_scenario(&run, s, RUN_COUNT, false, &err));
+	assert_int_equal(run.nr_lanes, 4);
+	for (u32 i = 0; i < 4; i++) {
+		assert_true(run.lanes[i].m.s->words < 4096);
+		assert_int_equal(run.lanes[i].m.s->count[COUNT_folio_freed], 2);
+	}
+	assert_int_equal(run_expect(&run, note_failure, &failures), 4);
+	assert_int_equal(failures, 4);
+	run_free(&run);
+	assert_false(run_scenario(&run, s, RUN_EXPLORE, false, &err));
+	assert_non_null(strstr(err.text, "too large to be recorded"));
+	scenario_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -507,6 +553,7 @@ int main(void)
 		cmocka_unit_test(bundled_in_windows),
 		cmocka_unit_test(seams_are_the_same),
 		cmocka_unit_test(parts_of_a_lane),
+		cmocka_unit_test(large_lane),
 #define TWINS(name) cmocka_unit_test_setup_teardown(name, open_twins, close_twins)
 		TWINS(keys_over_edges),
 		TWINS(jumps_over_edges),
