@@ -576,9 +576,9 @@ bool lane_record(struct lane *lane, u32 from, u32 to, u32 part,
 	struct recording rec = { .lane = lane, .from = from, .to = to < last ? to : last,
 				 .last = last, .part = part, .take = take, .ctx = ctx };
 	struct machine m;
-	struct runner r;
+	struct runner r = { .matches = NULL };
 	u32 *words = NULL;
-	bool ok = runner_open(&r, lane, &m) && machine_again(lane, &m, &words);
+	bool ok = machine_again(lane, &m, &words) && runner_open(&r, lane, &m);
 
 	if (ok) {
 		r.rec = &rec;
