@@ -145,7 +145,7 @@ $(unit): %: %.o $(unit_help) $(fuzz_help) $(lib)
 	$(call quiet,LINK) $(link) $^ $(check_libs) $(libs) $(LDLIBS)
 
 # This one takes the program's memory away.
-$(O)/tests/unit/memory_test: wrap = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup open_memstream)
+$(O)/tests/unit/memory_test: wrap = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc free strdup open_memstream)
 
 # This one has it taken away by what is loaded first.
 $(O)/tests/unit/terminal_test: | $(O)/tests/preload/failing.so
