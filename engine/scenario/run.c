@@ -192,7 +192,8 @@ static bool check_due(const struct survey *survey, enum event event)
 		return false;
 	return checks_each_step(survey) || event == EV_op_end ||
 	       (event_is_seam(event) &&
-		(m->steps - survey->checked) * CHECK_WORDS_A_STEP >= m->s->words);
+		(m->steps - survey->checked) * CHECK_WORDS_A_STEP >=
+			(u64)m->s->words * (1 + m->s->words / CHECK_RARELY_WORDS));
 }
 
 /* Has anything but counters, since they were looked at last? Most steps write nothing. */

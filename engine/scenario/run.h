@@ -85,9 +85,11 @@ static inline u32 lane_met(const struct lane *lane, u32 expect)
 /*
  * Checking costs as much as the state is large. Above this it is done between folios only,
  * and never more often than once in so many steps as make it cost about as much as the run.
+ * Of a state many times as large as the last of these it is done some twenty times in all.
  */
 #define CHECK_EACH_STEP_WORDS (40u << 10)
 #define CHECK_WORDS_A_STEP 128
+#define CHECK_RARELY_WORDS (4u << 20)
 
 /* Run all lanes. check: the invariants after every step. False: the world or script cannot be. */
 bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
