@@ -32,6 +32,7 @@ struct arch {
 	const struct pte_ops *pte, *pmd;
 	bool tlb_keeps_asids;		/* other address spaces' entries survive a switch */
 	bool tlb_flush_each_vma;	/* a gather is flushed where a VMA ends */
+	bool invalidate_ad_flushes;	/* pmdp_invalidate_ad() is pmdp_invalidate() */
 	bool late;			/* had no tlbbatch, no uffd-wp in 6.1 */
 	u32 deref_loads;		/* of *pvmw.pte in try_to_unmap_one() of 6.1, compiled */
 
@@ -64,6 +65,10 @@ struct arch {
 	void (*flush_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
 	void (*flush_pmd_tlb_range)(struct machine *m, u32 vma, u64 start, u64 end);
 	void (*flush_tlb_mm)(struct machine *m, u32 mm);
+
+	/* mprotect has changed old to new: could a TLB hold what does not hold any more? */
+	bool (*pte_needs_flush)(const struct kernel *kernel, pte_t old, pte_t new);
+	bool (*huge_pmd_needs_flush)(const struct kernel *kernel, pmd_t old, pmd_t new);
 
 	/* asm/tlb.h: the one flush of what was gathered */
 	void (*tlb_flush)(struct machine *m, const struct mmu_gather *tlb);

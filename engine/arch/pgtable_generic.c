@@ -43,6 +43,17 @@ __mirrored pmd_t pmdp_invalidate(struct machine *m, u32 vma, u32 table)
 	return old;
 }
 
+/* mm/pgtable-generic.c:pmdp_invalidate_ad; x86's own does without the flush */
+__mirrored pmd_t pmdp_invalidate_ad(struct machine *m, u32 vma, u32 table)
+{
+	pmd_t old = pmdp_get(m, table);
+
+	enter(m, EV_pmdp_invalidate_ad, watched_pmd_page(m, old), PTRS_PER_PTE);
+	if (m->arch->invalidate_ad_flushes)
+		return pmdp_invalidate(m, vma, table);
+	return pmd_exchange(m, table, m->arch->pmd->mkinvalid(old), EV_pmd_invalidated);
+}
+
 /* mm/pgtable-generic.c:pmdp_huge_clear_flush; same */
 __mirrored pmd_t pmdp_huge_clear_flush(struct machine *m, u32 vma, u32 table)
 {

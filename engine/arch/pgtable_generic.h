@@ -28,6 +28,7 @@ void set_pmd_at(struct machine *m, u32 table, pmd_t pmd);
 pmd_t pmdp_huge_get_and_clear(struct machine *m, u32 table);
 /* Both return the entry that was there. */
 __mirrored pmd_t pmdp_invalidate(struct machine *m, u32 vma, u32 table);
+__mirrored pmd_t pmdp_invalidate_ad(struct machine *m, u32 vma, u32 table);
 /* Was it accessed? Not any more. */
 __mirrored bool pmdp_clear_flush_young(struct machine *m, u32 vma, u32 table);
 __mirrored pmd_t pmdp_huge_clear_flush(struct machine *m, u32 vma, u32 table);

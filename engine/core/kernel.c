@@ -17,7 +17,9 @@ const struct kernel kernels[] = {
 	  .referenced = REFERENCED_PTE, .unmap = UNMAP_RUN, .flag_mismatch = MISMATCH_LOST,
 	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP,
 	  .cluster_order = CLUSTER_FREE_FIRST, .folio_split = SPLIT_HUGE_PAGE_FOLIO,
-	  .zero_remap = ZERO_LOSES_MARKS, .types = { .max_swapfiles = 24, .nr_device = 3 } },
+	  .zero_remap = ZERO_LOSES_MARKS,
+	  .prot_batch = PROT_PTE, .prot_flush = PROT_FLUSH_ALL,
+	  .types = { .max_swapfiles = 24, .nr_device = 3 } },
 	{ .name = "6.12", .release = "Linux 6.12.117",
 	  .contpte = CONTPTE_FULL_READ, .access_flush = ACCESS_FLUSH_ALL,
 	  .mm_cpumask = CPUMASK_EXACT, .broadcast_flush = BROADCAST_NEVER,
@@ -26,6 +28,7 @@ const struct kernel kernels[] = {
 	  .mlock_missed = MLOCK_SMALL, .swap_slots = SLOTS_MAP, .swap_alloc = ALLOC_SLOT_CACHE,
 	  .cluster_order = CLUSTER_FREE_FIRST, .swap_names = SWAP_ADD_TO_SWAP,
 	  .folio_split = SPLIT_HUGE_PAGE,
+	  .prot_batch = PROT_PTE, .prot_flush = PROT_FLUSH_ALL,
 	  .types = { .max_swapfiles = 23, .nr_device = 4 } },
 	{ .name = "6.1", .release = "Linux 6.1",
 	  .anon_orders = ORDERS_PAGE_PMD, .page_api = API_PAGE, .pte_access = PTE_DEREFERENCED,
@@ -38,6 +41,8 @@ const struct kernel kernels[] = {
 	  .slot_search = SEARCH_MAP, .zero_fill = ZERO_FILL_WRITTEN,
 	  .swap_names = SWAP_ADD_TO_SWAP, .folio_split = SPLIT_HUGE_PAGE,
 	  .zero_remap = ZERO_MAPPED_AGAIN, .pmd_split = PMD_SPLIT_BEFORE,
+	  .prot_batch = PROT_PTE, .prot_upgrade = UPGRADE_DIRTY_PTES,
+	  .prot_flush = PROT_FLUSH_ALL,
 	  .types = { .max_swapfiles = 22, .nr_device = 4 } },
 };
 const u32 nr_kernels = NR_OF(kernels);

@@ -112,6 +112,18 @@ enum zero_remap { ZERO_KEEPS_MARKS, ZERO_LOSES_MARKS, ZERO_MAPPED_AGAIN };
 /* Reclaim meets a huge PMD: the walk splits it, or it is split before, its PTEs clean */
 enum pmd_split { PMD_SPLIT_IN_WALK, PMD_SPLIT_BEFORE };
 
+/* mprotect: runs of PTEs, or each on its own */
+enum prot_batch { PROT_RUN, PROT_PTE };
+
+/*
+ * mprotect makes a private VMA writable: so are entries of exclusive pages, or of those only
+ * PTEs, and only dirty ones
+ */
+enum prot_upgrade { UPGRADE_EXCLUSIVE, UPGRADE_DIRTY_PTES };
+
+/* arm64: an entry that mprotect leaves as it was, or differs in no bit of the hardware's */
+enum prot_flush { PROT_FLUSH_CHANGED, PROT_FLUSH_ALL };
+
 /* include/linux/{swap,leafops}.h: what moves softleaf types between kernels */
 struct softleaf_types {
 	u32 max_swapfiles;	/* 24 in 7.3, 23 in 6.12, 22 in 6.1; HWPOISON is the next type */
@@ -149,6 +161,9 @@ struct kernel {
 	enum folio_split folio_split;
 	enum zero_remap zero_remap;
 	enum pmd_split pmd_split;
+	enum prot_batch prot_batch;
+	enum prot_upgrade prot_upgrade;
+	enum prot_flush prot_flush;
 	struct softleaf_types types;
 };
 

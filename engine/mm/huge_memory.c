@@ -149,6 +149,13 @@ __mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, 
 	__split_huge_pmd_locked(m, vma, table, freeze);
 }
 
+void split_huge_pmd(struct machine *m, const struct vma *vma, u32 table)
+{
+	lock_pte_table(m, table);
+	split_huge_pmd_locked(m, vma, table, false);
+	unlock_pte_table(m);
+}
+
 /* mm/huge_memory.c:__split_huge_pmd */
 __mirrored void __split_huge_pmd(struct machine *m, const struct vma *vma, u32 table, bool freeze)
 {
@@ -306,17 +313,12 @@ static bool may_be_split(struct machine *m, const struct folio *folio)
 	return false;
 }
 
-/* Anonymous folios into folios of one page, by whoever splits them in that kernel. */
-static bool split_unmapped(struct machine *m, const struct folio *folio, u32 list)
+/* The anon_vma is locked: nobody looks for the folio's mappings, no VMA comes or goes. */
+static bool split_locked(struct machine *m, const struct folio *folio, u32 list)
 {
 	u32 first = folio->page, nr = folio_nr_pages(folio);
 	bool zeropage = m->kernel->zero_remap != ZERO_MAPPED_AGAIN, split;
 
-	if (folio_flag(folio, PG_writeback)) {
-		step(m, EV_split_under_writeback, first, 0);
-		return false;
-	}
-	step(m, EV_anon_vma_locked, first, 0);
 	if (!may_be_split(m, folio))
 		return false;
 	unmap_folio(m, folio);
@@ -328,6 +330,22 @@ static bool split_unmapped(struct machine *m, const struct folio *folio, u32 lis
 		folio_unlock(m, tail);
 		free_folio_and_swap_cache(m, tail);
 	}
+	return split;
+}
+
+/* Anonymous folios into folios of one page, by whoever splits them in that kernel. */
+static bool split_unmapped(struct machine *m, const struct folio *folio, u32 list)
+{
+	bool split;
+
+	if (folio_flag(folio, PG_writeback)) {
+		step(m, EV_split_under_writeback, folio->page, 0);
+		return false;
+	}
+	put(m, &m->task->anon_vma, folio->anon_vma);
+	step(m, EV_anon_vma_locked, folio->page, 0);
+	split = split_locked(m, folio, list);
+	put(m, &m->task->anon_vma, NONE);
 	return split;
 }
 

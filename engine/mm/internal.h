@@ -348,6 +348,8 @@ void split_huge_pmd_address(struct machine *m, const struct folio *folio, const 
 __mirrored void __split_huge_pmd(struct machine *m, const struct vma *vma, u32 table, bool freeze);
 __mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
 				      bool freeze);
+/* include/linux/huge_mm.h: the same, under the page table's lock, its pages mapped on */
+void split_huge_pmd(struct machine *m, const struct vma *vma, u32 table);
 __mirrored void __folio_unqueue_deferred_split(struct machine *m, const struct folio *folio);
 
 __mirrored void deferred_split_huge_page(struct machine *m, const struct folio *folio);
@@ -404,22 +406,44 @@ __mirrored const struct folio *swap_cache_alloc_folio(struct machine *m, u32 slo
 __mirrored const struct folio *swapin_sync(struct machine *m, u32 slot);
 __mirrored void swap_read_folio(struct machine *m, const struct folio *folio);
 
+/* --- mm/mprotect.c ----------------------------------------------------------- */
+
+/* prot: VM_WRITE, or 0 for read-only */
+__mirrored void do_mprotect_pkey(struct machine *m, u32 mm, u64 start, u64 end, u32 prot);
+__mirrored void mprotect_fixup(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+			       u64 start, u64 end, u32 flags);
+/* try_writable: what may be written to without a fault becomes writable. */
+__mirrored void change_protection(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				  u64 start, u64 end, bool try_writable);
+__mirrored void change_pte_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				 u64 addr, u64 end, bool try_writable);
+__mirrored void change_huge_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				u32 table, bool try_writable);
+__mirrored bool can_change_pte_writable(struct machine *m, const struct vma *vma, pte_t pte);
+
 /* --- mm/vma.c --------------------------------------------------------------- */
 
 __mirrored void do_vmi_munmap(struct machine *m, u32 mm, u64 start, u64 end);
 __mirrored void unmap_region(struct machine *m, u32 mm, u64 start, u64 end);
 __mirrored void __split_vma(struct machine *m, const struct vma *vma, u64 addr, bool new_below);
+/* The VMA that holds the range then: split off, or merged with a neighbour. */
+const struct vma *vma_modify_flags(struct machine *m, const struct vma *vma, u64 start, u64 end,
+				   u32 flags);
 void remove_vmas(struct machine *m, u32 mm, u64 start, u64 end);
 void vma_write(struct machine *m, const struct vma *vma, const struct vma *val);
 /* Does a task hold the lock of table[table]? */
 bool page_table_is_locked(const struct machine *m, u32 table);
 /* Does a range hold swap entries while a task has a swap cluster's lock? */
 bool slots_are_locked(const struct machine *m, u32 mm, u64 start, u64 end);
-/*
- * Would somebody have to wait who locks the mm, reading or writing, and changes page tables
- * of a range, perhaps slots too?
- */
-bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool write);
+enum mm_lock {
+	MM_READ,		/* page tables change */
+	MM_WRITE,		/* and what VMAs allow */
+	MM_VMAS,		/* and where VMAs begin and end: the reverse map must stand still */
+};
+/* Would somebody have to wait who locks the mm for that in a range, perhaps slots too? */
+bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, enum mm_lock lock);
+/* Does a new protection for the range cut or merge VMAs? */
+bool protection_changes_vmas(const struct machine *m, u32 mm, u64 start, u64 end);
 
 /* --- mm/madvise.c --------------------------------------------------------- */
 

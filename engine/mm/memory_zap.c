@@ -194,11 +194,8 @@ static void zap_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma 
 		zap_huge_pmd(m, tlb, vma, table);
 		return;
 	}
-	if (m->table[table].pmd) {
-		lock_pte_table(m, table);
-		split_huge_pmd_locked(m, vma, table, false);
-		unlock_pte_table(m);
-	}
+	if (m->table[table].pmd)
+		split_huge_pmd(m, vma, table);
 	if (m->table[table].populated)
 		zap_pte_range(m, tlb, vma, start, end, reclaim_pt);
 }

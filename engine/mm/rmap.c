@@ -687,7 +687,6 @@ static void walk_vmas(struct machine *m, const struct folio *folio,
 		if (!rwc->rmap_one(m, folio, vma, rwc->arg) || (rwc->done && rwc->done(folio)))
 			break;
 	}
-	put(m, &m->task->anon_vma, NONE);
 }
 
 /* mm/rmap.c:rmap_walk_anon */
@@ -698,6 +697,8 @@ __mirrored void rmap_walk_anon(struct machine *m, const struct folio *folio,
 	if (!locked)
 		folio_lock_anon_vma_read(m, folio);
 	walk_vmas(m, folio, rwc);
+	if (!locked)
+		put(m, &m->task->anon_vma, NONE);
 }
 
 /* mm/rmap.c:__rmap_walk_file */

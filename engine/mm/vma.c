@@ -27,18 +27,28 @@ void vma_write(struct machine *m, const struct vma *vma, const struct vma *val)
 	put(m, &vma->table, val->table);
 }
 
+/* mm/vma.c:vma_set_range: of the addresses that the VMA and its neighbours have */
+static void vma_set_range(struct machine *m, const struct vma *vma, u64 start, u64 end)
+{
+	struct vma new = *vma;
+
+	new.start = start;
+	new.end = end;
+	new.pgoff += (start >> PAGE_SHIFT) - (vma->start >> PAGE_SHIFT);
+	new.table += (u32)((start >> PMD_SHIFT) - (vma->start >> PMD_SHIFT));
+	vma_write(m, vma, &new);
+}
+
 /* mm/vma.c:__split_vma: the new one is what lies above addr, or below it */
 __mirrored void __split_vma(struct machine *m, const struct vma *vma, u64 addr, bool new_below)
 {
-	struct vma below = *vma, above = *vma;
 	const struct vma *new = vm_area_alloc(m);
+	u64 start = vma->start, end = vma->end;
 
 	enter(m, EV___split_vma, NONE, vma_idx(m, vma));
-	below.end = above.start = addr;
-	above.pgoff += (addr - vma->start) >> PAGE_SHIFT;
-	above.table += (u32)((addr >> PMD_SHIFT) - (vma->start >> PMD_SHIFT));
-	vma_write(m, new, new_below ? &below : &above);
-	vma_write(m, vma, new_below ? &above : &below);
+	vma_write(m, new, vma);
+	vma_set_range(m, new, new_below ? start : addr, new_below ? addr : end);
+	vma_set_range(m, vma, new_below ? addr : start, new_below ? end : addr);
 	step(m, EV_vma_split, NONE, vma_idx(m, new));
 }
 
@@ -56,6 +66,57 @@ void remove_vmas(struct machine *m, u32 mm, u64 start, u64 end)
 
 	while ((i = find_vma(m->s, mm, start)) != NONE && m->vma[i].start < end)
 		vm_area_free(m, m->vma + i);
+}
+
+/* mm/vma.c:can_vma_merge_left and _right: would the two be one, if the range had these flags? */
+static bool can_vma_merge(const struct machine *m, const struct vma *vma, u32 with, u32 flags)
+{
+	const struct vma *other = with == NONE ? vma : m->vma + with;
+
+	return with != NONE && other->flags == flags && other->anon_vma == vma->anon_vma &&
+	       other->pgoff - (other->start >> PAGE_SHIFT) ==
+		       vma->pgoff - (vma->start >> PAGE_SHIFT);
+}
+
+/* mm/vma.c:vma_merge_existing_range. NULL: the range is like none of its neighbours. */
+static const struct vma *vma_merge_existing_range(struct machine *m, const struct vma *vma,
+						  u64 start, u64 end, u32 flags)
+{
+	u32 prev = start == vma->start ? va_vma(m->s, vma->mm, start - 1) : NONE;
+	u32 next = end == vma->end ? va_vma(m->s, vma->mm, end) : NONE;
+	bool left = can_vma_merge(m, vma, prev, flags), right = can_vma_merge(m, vma, next, flags);
+	bool whole = start == vma->start && end == vma->end;
+	const struct vma *target;
+
+	if (!left && !right)
+		return NULL;
+	target = m->vma + (left ? prev : next);
+	vma_set_range(m, target, left ? target->start : start, right ? m->vma[next].end : end);
+	if (left && right)
+		vm_area_free(m, m->vma + next);
+	if (whole)
+		vm_area_free(m, vma);
+	else
+		vma_set_range(m, vma, left ? end : vma->start, left ? vma->end : start);
+	step(m, EV_vma_merged, NONE, vma_idx(m, target));
+	return target;
+}
+
+/* mm/vma.c:vma_modify_flags, and then vma_flags_reset_once() */
+const struct vma *vma_modify_flags(struct machine *m, const struct vma *vma, u64 start, u64 end,
+				   u32 flags)
+{
+	const struct vma *merged = vma_merge_existing_range(m, vma, start, end, flags);
+
+	if (merged)
+		return merged;
+	if (vma->start < start)
+		__split_vma(m, vma, start, true);
+	if (vma->end > end)
+		__split_vma(m, vma, end, false);
+	put(m, &vma->flags, flags);
+	step(m, EV_vma_flags_set, NONE, vma_idx(m, vma));
+	return vma;
 }
 
 /* mm/vma.c:unmap_region: zap, take the VMAs out, free page tables, flush, free pages */
@@ -158,15 +219,32 @@ bool slots_are_locked(const struct machine *m, u32 mm, u64 start, u64 end)
 	return false;
 }
 
-bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, bool write)
+bool range_is_locked(const struct machine *m, u32 mm, u64 start, u64 end, enum mm_lock lock)
 {
-	u32 lock = m->mm[mm].mmap_lock;
+	u32 held = m->mm[mm].mmap_lock;
 
-	if (slots_are_locked(m, mm, start, end) || lock == MMAP_WRITE_LOCKED || (write && lock) ||
-	    page_tables_are_locked(m, mm, start, end))
+	if (slots_are_locked(m, mm, start, end) || held == MMAP_WRITE_LOCKED ||
+	    (lock != MM_READ && held) || page_tables_are_locked(m, mm, start, end))
 		return true;
-	for (u32 i = 0; write && i < m->s->nr[ARRAY_TASK]; i++)
+	for (u32 i = 0; lock == MM_VMAS && i < m->s->nr[ARRAY_TASK]; i++)
 		if (locks_anon_vma(m, state_task(m->s, i), mm, start, end))
+			return true;
+	return false;
+}
+
+static bool has_neighbour(const struct machine *m, const struct vma *vma)
+{
+	u32 prev = va_vma(m->s, vma->mm, vma->start - 1), next = va_vma(m->s, vma->mm, vma->end);
+
+	return (prev != NONE && m->vma[prev].anon_vma == vma->anon_vma) ||
+	       (next != NONE && m->vma[next].anon_vma == vma->anon_vma);
+}
+
+bool protection_changes_vmas(const struct machine *m, u32 mm, u64 start, u64 end)
+{
+	for (u32 i; (i = find_vma(m->s, mm, start)) != NONE && m->vma[i].start < end;
+	     start = m->vma[i].end)
+		if (m->vma[i].start < start || m->vma[i].end > end || has_neighbour(m, m->vma + i))
 			return true;
 	return false;
 }

@@ -120,6 +120,10 @@ static bool check_op(struct reader *r, u32 node, void *target)
 	return check_args(r, node, op);
 }
 
+static const char *const prots[] = {
+	[PROT_READ] = "read", [PROT_READ_WRITE] = "read_write", NULL,
+};
+
 static const struct field op_fields[] = {
 	{ "cpu", FIELD_INT, AT(scn_op, cpu), .max = 63 },
 	{ "do", FIELD_READ, .read = read_do, .required = true },
@@ -127,6 +131,7 @@ static const struct field op_fields[] = {
 	{ "folio", FIELD_REF, AT(scn_op, folio), .ids = &folio_ids },
 	{ "va", FIELD_HEX, AT(scn_op, va), .min = PAGE_SIZE, .max = 0x7ffffffff000 },
 	{ "pages", FIELD_INT, AT(scn_op, pages), .min = 1, .max = 1 << 24, .fallback = 1 },
+	{ "prot", FIELD_WORD, AT(scn_op, prot), .words = prots },
 	{ "when", FIELD_OBJECT, AT(scn_op, when), .shape = &when_shape },
 };
 static const struct shape op_shape = { SHAPE(scn_op, op_fields), .check = check_op };

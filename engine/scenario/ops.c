@@ -175,6 +175,7 @@ static bool has_anonymous_vma(const struct machine *m, const struct scn_op *op)
 
 const struct op_key op_keys[] = {
 	{ "mm", OP_MM }, { "folio", OP_FOLIO }, { "va", OP_VA }, { "pages", OP_PAGES },
+	{ "prot", OP_PROT },
 };
 const u32 nr_op_keys = NR_OF(op_keys);
 
@@ -227,6 +228,16 @@ const struct op_info op_infos[] = {
 	  .needs = "some of the range must be in VMAs, and nobody may hold its page-table locks or "
 		   "a swap cluster's",
 	  .text = "the process gives up the content of a range: MADV_DONTNEED" },
+	{ .name = "mprotect",
+	  .takes = OP_MM | OP_VA | OP_PAGES | OP_PROT,
+	  .run = op_mprotect,
+	  .splits_vmas = 2,
+	  .own_cpu = true,
+	  .possible = may_protect,
+	  .needs = "the range must begin in a VMA, and nobody else may hold the locks of the mm, "
+		   "its page tables, a swap cluster or, where VMAs are cut or merged, its "
+		   "anon_vmas",
+	  .text = "the process makes a range read-only, or readable and writable" },
 	{ .name = "end_writeback",
 	  .takes = OP_FOLIO,
 	  .run = op_end_writeback,

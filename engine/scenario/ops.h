@@ -10,7 +10,7 @@
 
 struct scn_op;
 
-enum op_arg { OP_MM = 1, OP_FOLIO = 2, OP_VA = 4, OP_PAGES = 8 };
+enum op_arg { OP_MM = 1, OP_FOLIO = 2, OP_VA = 4, OP_PAGES = 8, OP_PROT = 16 };
 
 /* The key that gives an argument in a scenario. */
 struct op_key {

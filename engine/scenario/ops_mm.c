@@ -23,6 +23,14 @@ void op_munmap(struct machine *m, const struct scn_op *op)
 	mmap_write_unlock(m, op->mm);
 }
 
+void op_mprotect(struct machine *m, const struct scn_op *op)
+{
+	mmap_write_lock(m, op->mm);
+	do_mprotect_pkey(m, op->mm, op->va, range_end(op),
+			 op->prot == PROT_READ_WRITE ? VM_WRITE : 0);
+	mmap_write_unlock(m, op->mm);
+}
+
 /* MADV_DONTNEED; each VMA is advised for itself, the gather is one. */
 void op_madvise_dontneed(struct machine *m, const struct scn_op *op)
 {
@@ -63,11 +71,20 @@ bool is_all_anonymous(const struct machine *m, const struct scn_op *op)
 bool may_change_vmas(const struct machine *m, const struct scn_op *op)
 {
 	return is_all_anonymous(m, op) &&
-	       !range_is_locked(m, op->mm, op->va, range_end(op), true);
+	       !range_is_locked(m, op->mm, op->va, range_end(op), MM_VMAS);
+}
+
+bool may_protect(const struct machine *m, const struct scn_op *op)
+{
+	enum mm_lock lock = protection_changes_vmas(m, op->mm, op->va, range_end(op)) ? MM_VMAS :
+											MM_WRITE;
+
+	return is_all_anonymous(m, op) && va_vma(m->s, op->mm, op->va) != NONE &&
+	       !range_is_locked(m, op->mm, op->va, range_end(op), lock);
 }
 
 bool may_zap(const struct machine *m, const struct scn_op *op)
 {
 	return is_all_anonymous(m, op) && has_vma(m, op) &&
-	       !range_is_locked(m, op->mm, op->va, range_end(op), false);
+	       !range_is_locked(m, op->mm, op->va, range_end(op), MM_READ);
 }

@@ -13,6 +13,7 @@ u64 range_end(const struct scn_op *op);
 u32 next_vma(const struct mm_state *s, const struct scn_op *op, u64 va);
 
 void op_munmap(struct machine *m, const struct scn_op *op);
+void op_mprotect(struct machine *m, const struct scn_op *op);
 void op_madvise_dontneed(struct machine *m, const struct scn_op *op);
 
 /* Shared memory can be unmapped by reclaim; what else is done with it is not modelled. */
@@ -20,6 +21,7 @@ bool is_all_anonymous(const struct machine *m, const struct scn_op *op);
 bool has_vma(const struct machine *m, const struct scn_op *op);
 /* Who changes VMAs must have the mm, its anon_vmas and its page tables for itself. */
 bool may_change_vmas(const struct machine *m, const struct scn_op *op);
+bool may_protect(const struct machine *m, const struct scn_op *op);
 bool may_zap(const struct machine *m, const struct scn_op *op);
 
 #endif

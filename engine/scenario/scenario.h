@@ -125,12 +125,15 @@ struct scn_when {
 	u32 nth;		/* the n-th match, from 1 */
 };
 
+enum op_prot { PROT_READ, PROT_READ_WRITE };
+
 struct scn_op {
 	u32 cpu;
 	const struct op_info *op;	/* ops.h: what to do */
 	u32 mm, folio;		/* NONE unless the operation takes them */
 	u64 va;
 	u32 pages;
+	u32 prot;		/* enum op_prot */
 	struct scn_when when;	/* triggered inside the operation before it in the script */
 	struct scn_place at;
 };

@@ -30,8 +30,11 @@ static struct scenario *load(const struct small *small)
 	text[0] = '\0';
 	add(text, sizeof(text),
 	    "{\"$schema\": \"scenario-1.json\", \"title\": \"t\", \"machine\": {%s},"
-	    " \"world\": {%s}, \"script\": [%s], \"expect\": [",
+	    " \"world\": {%s}, \"script\": [%s], ",
 	    small->machine ? small->machine : "\"cpus\": 2", small->world, small->script);
+	if (small->lanes)
+		add(text, sizeof(text), "\"lanes\": [%s], ", small->lanes);
+	add(text, sizeof(text), "\"expect\": [");
 	for (u32 i = 0; i < MAX_EXPECT && small->expect[i]; i++)
 		add(text, sizeof(text),
 		    small->expect[i][0] == '{' ? "%s%s" : "%s{\"at\": \"end\", \"that\": \"%s\"}",

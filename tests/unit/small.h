@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Scenarios of a few lines, for tests of what an operation does. The four lanes of the
- * default; the invariants are checked after every step; what is written down as expected
- * must hold in every lane.
+ * Scenarios of a few lines, for tests of what an operation does. The invariants are checked
+ * after every step; what is written down as expected must hold in every lane.
  */
 #ifndef UNIT_SMALL_H
 #define UNIT_SMALL_H
@@ -14,6 +13,7 @@
 struct small {
 	const char *name;
 	const char *machine;		/* members of it; NULL: two CPUs */
+	const char *lanes;		/* elements; NULL: the four of the default */
 	const char *world, *script;	/* members, elements */
 	/* An expression at the end of every lane, or a whole expectation that begins with '{'. */
 	const char *expect[MAX_EXPECT];

@@ -156,6 +156,7 @@ const struct arch arm64_arch = {
 	.pmd = &arm64_pmd_ops,
 	.tlb_keeps_asids = true,
 	.tlb_flush_each_vma = true,
+	.invalidate_ad_flushes = true,
 	.late = true,
 	.deref_loads = 1,
 	.ptep_get = ptep_get,
@@ -178,5 +179,7 @@ const struct arch arm64_arch = {
 	.flush_tlb_range = arm64_flush_tlb_range,
 	.flush_pmd_tlb_range = arm64_flush_pmd_tlb_range,
 	.flush_tlb_mm = arm64_flush_tlb_mm,
+	.pte_needs_flush = arm64_pte_needs_flush,
+	.huge_pmd_needs_flush = arm64_pte_needs_flush,
 	.tlb_flush = arm64_tlb_flush,
 };

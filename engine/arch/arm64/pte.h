@@ -38,6 +38,7 @@
 #define ARM64_PTE_DIRTY		(1ull << 55)
 #define ARM64_PTE_SPECIAL	(1ull << 56)
 #define ARM64_PTE_UFFD		(1ull << 58)
+#define ARM64_PTE_SWBITS	(1ull << 63 | 15ull << 55)	/* the hardware ignores them */
 #define ARM64_PTE_PKEY_SHIFT	60
 #define ARM64_PTE_PKEY		(7ull << ARM64_PTE_PKEY_SHIFT)
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include "arch/arm64/pte.h"
 #include "arch/arm64/tlbflush.h"
 #include "arch/arm64/tlbi.h"
 #include "arch/mmu_gather.h"
@@ -139,6 +140,14 @@ void arm64_tlbbatch_add_pending(struct machine *m, u32 mm, u64 start, u64 end)
 void arm64_tlbbatch_flush(struct machine *m)
 {
 	tlbi_sync(m);
+}
+
+/* __pte_flags_need_flush(); before it any change was flushed, and none too */
+bool arm64_pte_needs_flush(const struct kernel *kernel, pte_t old, pte_t new)
+{
+	if (kernel->prot_flush == PROT_FLUSH_ALL)
+		return true;
+	return old & ARM64_PTE_VALID && (old ^ new) & ~ARM64_PTE_SWBITS;
 }
 
 /* asm/tlb.h:tlb_flush. An ASID is not used again before its translations are gone. */

@@ -33,6 +33,7 @@ void arm64_flush_tlb_page(struct machine *m, u32 vma, u64 va);
 void arm64_flush_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void arm64_flush_pmd_tlb_range(struct machine *m, u32 vma, u64 start, u64 end);
 void arm64_flush_tlb_mm(struct machine *m, u32 mm);
+bool arm64_pte_needs_flush(const struct kernel *kernel, pte_t old, pte_t new);
 void arm64_tlb_flush(struct machine *m, const struct mmu_gather *tlb);
 
 #endif

@@ -131,6 +131,29 @@ static void clear_young_dirty_ptes(struct machine *m, u32 pte, u32 nr, u32 cydp)
 	}
 }
 
+/* asm/tlbflush.h:pte_flags_need_flush: hardware sets accessed and dirty without a fault */
+static bool flags_need_flush(pte_t old, pte_t new, u64 ignored)
+{
+	const u64 on_clear = X86_PTE_P | X86_PTE_A | X86_PTE_D;
+	const u64 on_change = X86_PTE_RW | X86_PTE_US | X86_PTE_PWT | X86_PTE_PCD | X86_PTE_PAT |
+			      X86_PTE_G | X86_PTE_PKEY | X86_PTE_NX;
+	u64 changed = (old ^ new) & ~ignored;
+
+	return old & X86_PTE_P && changed & ((old & on_clear) | on_change);
+}
+
+static bool x86_pte_needs_flush(const struct kernel *kernel, pte_t old, pte_t new)
+{
+	(void)kernel;
+	return flags_need_flush(old, new, X86_PTE_A);
+}
+
+static bool x86_huge_pmd_needs_flush(const struct kernel *kernel, pmd_t old, pmd_t new)
+{
+	(void)kernel;
+	return flags_need_flush(old, new, 0);
+}
+
 const struct arch x86_arch = {
 	.name = "x86_64",
 	.title = "x86-64, 4K pages",
@@ -159,5 +182,7 @@ const struct arch x86_arch = {
 	/* The stride stays 4K: 512 pages are more than the limit, all goes. */
 	.flush_pmd_tlb_range = x86_flush_tlb_range,
 	.flush_tlb_mm = x86_flush_tlb_mm,
+	.pte_needs_flush = x86_pte_needs_flush,
+	.huge_pmd_needs_flush = x86_huge_pmd_needs_flush,
 	.tlb_flush = x86_tlb_flush,
 };

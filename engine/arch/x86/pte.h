@@ -25,7 +25,8 @@
 #define X86_PTE_A		(1ull << 5)
 #define X86_PTE_D		(1ull << 6)
 #define X86_PTE_PAT		(1ull << 7)
-#define X86_PTE_PROTNONE	(1ull << 8)	/* G when P=1 */
+#define X86_PTE_G		(1ull << 8)
+#define X86_PTE_PROTNONE	(1ull << 8)	/* when P=0 */
 #define X86_PTE_SPECIAL		(1ull << 9)
 #define X86_PTE_UFFD		(1ull << 10)
 #define X86_PTE_SOFT_DIRTY	(1ull << 11)
