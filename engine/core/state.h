@@ -86,7 +86,7 @@ struct mm {
 	u32 mmap_lock;		/* readers, or MMAP_WRITE_LOCKED */
 	u32 tlb_flush_pending;	/* gathers under way */
 	u32 tlb_gathered;	/* those that have cleared entries and not flushed yet */
-	u32 pad;
+	u32 mm_users;		/* 0: it has exited */
 };
 #define MMAP_WRITE_LOCKED UINT32_MAX
 

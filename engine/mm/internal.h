@@ -406,6 +406,14 @@ __mirrored const struct folio *swap_cache_alloc_folio(struct machine *m, u32 slo
 __mirrored const struct folio *swapin_sync(struct machine *m, u32 slot);
 __mirrored void swap_read_folio(struct machine *m, const struct folio *folio);
 
+/* --- mm/mmap.c, kernel/fork.c, kernel/exit.c -------------------------------- */
+
+__mirrored void exit_mm(struct machine *m, u32 mm);
+__mirrored void exit_mmap(struct machine *m, u32 mm);
+void mmput(struct machine *m, u32 mm);
+/* Would somebody have to wait who changes all of it? */
+bool mm_is_locked(const struct machine *m, u32 mm);
+
 /* --- mm/mprotect.c ----------------------------------------------------------- */
 
 /* prot: VM_WRITE, or 0 for read-only */

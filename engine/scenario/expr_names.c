@@ -114,6 +114,7 @@ static s64 tlb_pending(const struct mm *mm) { return mm->tlb_pending; }
 static s64 tlb_flushed(const struct mm *mm) { return mm->tlb_flushed; }
 static s64 tlb_gen(const struct mm *mm) { return (s64)mm->tlb_gen; }
 static s64 cpumask(const struct mm *mm) { return (s64)mm->cpumask; }
+static s64 mm_users(const struct mm *mm) { return mm->mm_users; }
 static s64 on_mmlist(const struct mm *mm) { return mm->on_mmlist; }
 
 /* --- page tables ----------------------------------------------------------- */
@@ -467,6 +468,7 @@ const struct expr_name expr_names[] = {
 	{ "tlb_gen", "M", "mm", "context.tlb_gen (x86)", .mm = tlb_gen },
 	{ "mm_cpumask", "M", "mm",
 	  "CPUs that may hold translations, a bit each", .hex = true, .mm = cpumask },
+	{ "mm_users", "M", "mm", "1, or 0 once the process has exited", .mm = mm_users },
 	{ "on_mmlist", "M", "mm", "1: swapoff would find it", .mm = on_mmlist },
 
 	{ "pte", "Mn", "mm, va",

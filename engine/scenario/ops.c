@@ -238,6 +238,14 @@ const struct op_info op_infos[] = {
 		   "its page tables, a swap cluster or, where VMAs are cut or merged, its "
 		   "anon_vmas",
 	  .text = "the process makes a range read-only, or readable and writable" },
+	{ .name = "exit_mm",
+	  .takes = OP_MM,
+	  .run = op_exit_mm,
+	  .own_cpu = true,
+	  .possible = may_exit,
+	  .needs = "no CPU may wait in a fault of the process, and nobody else may hold the locks "
+		   "of its mm, anon_vmas, page tables or a swap cluster",
+	  .text = "the process ends: its address space is taken down" },
 	{ .name = "end_writeback",
 	  .takes = OP_FOLIO,
 	  .run = op_end_writeback,

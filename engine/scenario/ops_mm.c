@@ -31,6 +31,11 @@ void op_mprotect(struct machine *m, const struct scn_op *op)
 	mmap_write_unlock(m, op->mm);
 }
 
+void op_exit_mm(struct machine *m, const struct scn_op *op)
+{
+	exit_mm(m, op->mm);
+}
+
 /* MADV_DONTNEED; each VMA is advised for itself, the gather is one. */
 void op_madvise_dontneed(struct machine *m, const struct scn_op *op)
 {
@@ -81,6 +86,14 @@ bool may_protect(const struct machine *m, const struct scn_op *op)
 
 	return is_all_anonymous(m, op) && va_vma(m->s, op->mm, op->va) != NONE &&
 	       !range_is_locked(m, op->mm, op->va, range_end(op), lock);
+}
+
+bool may_exit(const struct machine *m, const struct scn_op *op)
+{
+	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++)
+		if (m->cpu[cpu].mm == op->mm && state_task(m->s, cpu)->fault_op != NONE)
+			return false;
+	return is_all_anonymous(m, op) && !mm_is_locked(m, op->mm);
 }
 
 bool may_zap(const struct machine *m, const struct scn_op *op)

@@ -341,7 +341,7 @@ static void on_rest(struct observer *o, u32 loop)
 	r->jump = NULL;
 }
 
-static void script_error(struct runner *r, u32 i)
+static void script_error(struct runner *r, u32 i, const char *needs)
 {
 	const struct scn_op *op = &r->s->ops[i];
 
@@ -350,7 +350,7 @@ static void script_error(struct runner *r, u32 i)
 	snprintf(r->err->text, sizeof(r->err->text),
 		 "%s:%u:%u: /script/%u: %s is impossible at step %llu of %s: %s", r->s->file,
 		 op->at.line, op->at.column, i, op->op->name, (unsigned long long)r->m->steps,
-		 r->lane->spec->name, op->op->needs);
+		 r->lane->spec->name, needs);
 	r->failed = true;
 }
 
@@ -382,8 +382,12 @@ __mirrored void run_op(struct runner *r, u32 i)
 
 	if (op.folio != NONE)
 		op.folio = scn_folio_state(r->s, op.folio);
+	if (op.mm != NONE && !m->mm[op.mm].mm_users) {
+		script_error(r, i, "the process must not have exited");
+		return;
+	}
 	if (op.op->possible && !op.op->possible(m, &op)) {
-		script_error(r, i);
+		script_error(r, i, op.op->needs);
 		return;
 	}
 	machine_run_on(m, op.cpu);

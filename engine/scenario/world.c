@@ -636,7 +636,8 @@ static void place_mms(struct builder *b)
 					    .asid = spec->asid,
 					    .tlb_pending = spec->tlb_pending,
 					    .tlb_flushed = spec->tlb_flushed,
-					    .on_mmlist = spec->on_mmlist };
+					    .on_mmlist = spec->on_mmlist,
+					    .mm_users = 1 };
 	}
 }
 

@@ -157,6 +157,7 @@ static const struct value names[] = {
 	{ "anonpages(app)", 18 }, { "swapents(app)", 0 }, { "hiwater_rss(app)", 18 },
 	{ "tlb_pending(app)", 3 },
 	{ "tlb_flushed(app)", 2 }, { "tlb_gen(app) >= 0", 1 }, { "mm_cpumask(app)", 3 },
+	{ "mm_users(app)", 1 },
 	{ "on_mmlist(app)", 0 },
 
 	{ "pte(app, 0x7f0000015000)", 0 }, { "pte(app, 0x1000)", 0 },
