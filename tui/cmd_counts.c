@@ -152,8 +152,8 @@ static void print_row(const struct tally *t, u32 nr, const char *label, u32 row)
 	putchar('\n');
 }
 
-/* False: nothing to say, no row. */
-static bool print_heading(const struct tally *t, u32 nr, u32 heading)
+/* Nothing to say: no row. */
+static void print_heading(const struct tally *t, u32 nr, u32 heading)
 {
 	int blanks = LABEL_WIDTH;
 	bool any = false;
@@ -161,14 +161,13 @@ static bool print_heading(const struct tally *t, u32 nr, u32 heading)
 	for (u32 i = 0; i < nr; i++)
 		any |= *heading_text(t[i].spec, heading) != '\0';
 	if (!any)
-		return false;
+		return;
 	for (u32 i = 0; i < nr; i++) {
 		print_cell(&blanks, t[i].width, heading_text(t[i].spec, heading));
 		if (t[i].ratio_to != NONE)
 			print_cell(&blanks, RATIO_WIDTH, heading == HEAD_NAME ? "ratio" : "");
 	}
 	putchar('\n');
-	return true;
 }
 
 /* What the bugs of these lanes are. */
@@ -236,15 +235,13 @@ static bool one_arch(const struct tally *t, u32 nr)
 static void print_text(const struct options *opt, const struct scenario *s, const struct tally *t,
 		       u32 nr)
 {
-	bool proposed;
-
 	printf("%s: %s\n", s->name, s->title);
 	if (opt->under)
 		printf("Only what happened while %s was on the call path.\n", opt->under);
 	putchar('\n');
 	print_heading(t, nr, HEAD_NAME);
 	print_heading(t, nr, HEAD_KERNEL);
-	proposed = print_heading(t, nr, HEAD_PROPOSED);
+	print_heading(t, nr, HEAD_PROPOSED);
 	for (u32 i = 0; i < NR_BUGS; i++)
 		print_heading(t, nr, HEAD_BUG + i);
 	putchar('\n');
@@ -255,9 +252,7 @@ static void print_text(const struct options *opt, const struct scenario *s, cons
 	putchar('\n');
 	if (any_ratio(t, nr))
 		puts("ratio: the first lane of an architecture divided by its second.");
-	if (proposed)
-		puts("proposed: a series that was posted and is in no release; its counts were\n"
-		     "checked on a reconstructed kernel.");
+	print_proposed(s);
 	print_bugs(t, nr);
 }
 

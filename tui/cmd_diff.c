@@ -279,8 +279,6 @@ static void print_counts(const struct diff *d)
 
 static bool print_text(const struct diff *d)
 {
-	bool any_proposed = false;
-
 	printf("%s: %s\n\n", d->run->scenario->name, d->run->scenario->title);
 	for (u32 k = 0; k < 2; k++) {
 		const struct scn_lane *spec = d->lane[k]->spec;
@@ -291,7 +289,6 @@ static bool print_text(const struct diff *d)
 		       width_of(d->lane[0]->spec->name, (int)strlen(d->lane[1]->spec->name)),
 		       spec->name, spec->kernel->name, *remark ? " (" : "", remark,
 		       *remark ? ")" : "");
-		any_proposed |= spec->kernel->proposed;
 	}
 	putchar('\n');
 	if (d->lane[0]->m.arch != d->lane[1]->m.arch)
@@ -303,9 +300,9 @@ static bool print_text(const struct diff *d)
 		return false;
 	print_end(d);
 	print_counts(d);
-	if (any_proposed)
-		puts("\nproposed: a series that was posted and is in no release; its counts were\n"
-		     "checked on a reconstructed kernel.");
+	if (d->lane[0]->spec->kernel->proposed || d->lane[1]->spec->kernel->proposed)
+		putchar('\n');
+	print_proposed(d->run->scenario);
 	return true;
 }
 

@@ -48,6 +48,22 @@ const char *lane_remark(const struct scn_lane *lane, char *buf, size_t size)
 	return buf;
 }
 
+void print_proposed(const struct scenario *s)
+{
+	bool proposed = false;
+
+	for (u32 i = 0; i < s->nr_lanes; i++)
+		proposed |= s->lanes[i].kernel->proposed;
+	if (!proposed)
+		return;
+	puts("proposed: a series that was posted and is in no release; its counts were\n"
+	     "checked on a reconstructed kernel.");
+	for (u32 i = 0; i < s->nr_lanes; i++)
+		if (s->lanes[i].kernel->unchecked)
+			printf("Not those of %s: it follows a description alone.\n",
+			       s->lanes[i].name);
+}
+
 void write_kernel(struct json_out *o, const struct scn_lane *lane)
 {
 	json_string(o, "kernel", lane->kernel->name);

@@ -120,12 +120,34 @@ static void leave_mm(struct machine *m, u32 mm)
 		put64(m, &m->mm[mm].cpumask, m->mm[mm].cpumask & ~(1ull << m->s->cpu));
 }
 
+void enter_lazy_tlb(struct machine *m)
+{
+	put(m, &m->cpu[m->s->cpu].lazy, !m->arch->tlb_keeps_asids);
+	step(m, EV_cpu_idles, NONE, m->s->cpu);
+}
+
+static void leave_lazy_tlb(struct machine *m, const struct cpu *cpu)
+{
+	put(m, &cpu->lazy, 0);
+	if (cpu->tlb_gen == m->mm[cpu->mm].tlb_gen) {
+		step(m, EV_lazy_up_to_date, NONE, m->s->cpu);
+		return;
+	}
+	tlb_drop_all(m, m->s->cpu);
+	put64(m, &cpu->tlb_gen, m->mm[cpu->mm].tlb_gen);
+	count(m, COUNT_cr3_write, 1);
+	step(m, EV_lazy_flushed, NONE, m->s->cpu);
+}
+
 void switch_mm(struct machine *m, u32 mm)
 {
 	const struct cpu *cpu = &m->cpu[m->s->cpu];
 
-	if (cpu->mm == mm && !cpu->lazy)
+	if (cpu->mm == mm) {
+		if (cpu->lazy)
+			leave_lazy_tlb(m, cpu);
 		return;
+	}
 	if (!m->arch->tlb_keeps_asids) {
 		tlb_drop_all(m, m->s->cpu);
 		leave_mm(m, cpu->mm);

@@ -42,6 +42,12 @@ void tlb_drop_all(struct machine *m, u32 cpu);
  */
 void switch_mm(struct machine *m, u32 mm);
 
+/*
+ * It goes idle and keeps what it has loaded. x86 does not interrupt it until it runs the mm
+ * again: then it looks whether it has missed a flush.
+ */
+void enter_lazy_tlb(struct machine *m);
+
 /* Does it translate what the page table does not, or not so? */
 bool tlb_unmapped(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry);
 /* The same, or does it allow more than the page table? */

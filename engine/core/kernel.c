@@ -11,6 +11,17 @@ const struct kernel kernels[] = {
 	  .release = "Linux 7.3.4 + \"Optimize anonymous swapbacked large folio unmapping\" "
 		     "(2026-07-23), reconstructed",
 	  .anon_batch = ANON_RUN, .types = { .max_swapfiles = 24, .nr_device = 3 } },
+	{ .name = "7.3+flush-batch-v2", .proposed = true,
+	  .release = "Linux 7.3.4 + one TLB flush for a list before write-out "
+		     "(v2, 2025-03-28), reconstructed",
+	  .dirty_flush = DIRTY_FLUSH_LIST, .types = { .max_swapfiles = 24, .nr_device = 3 } },
+	{ .name = "7.3+anon-batch+flush-batch-v2", .proposed = true,
+	  .release = "Linux 7.3.4 + both of these series, reconstructed", .anon_batch = ANON_RUN,
+	  .dirty_flush = DIRTY_FLUSH_LIST, .types = { .max_swapfiles = 24, .nr_device = 3 } },
+	{ .name = "7.3+flush-batch-31", .proposed = true, .unchecked = true,
+	  .release = "Linux 7.3.4 + \"mm: batch TLB flushing for dirty folios in vmscan\" "
+		     "(2026-05-25), from its description",
+	  .dirty_flush = DIRTY_FLUSH_BATCH, .types = { .max_swapfiles = 24, .nr_device = 3 } },
 	{ .name = "6.16", .release = "Linux 6.16.12",
 	  .contpte = CONTPTE_FULL_READ, .access_compare = ACCESS_GATHERED,
 	  .access_flush = ACCESS_FLUSH_ALL,

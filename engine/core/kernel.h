@@ -109,6 +109,13 @@ enum folio_split { SPLIT_FOLIO, SPLIT_HUGE_PAGE_FOLIO, SPLIT_HUGE_PAGE };
  */
 enum zero_remap { ZERO_KEEPS_MARKS, ZERO_LOSES_MARKS, ZERO_MAPPED_AGAIN };
 
+/*
+ * Dirty folios may be written out once no CPU can write through an old translation: a flush
+ * for each; one for all folios of a list, locked until then; one for as many as a batch holds,
+ * unlocked meanwhile and looked at again.
+ */
+enum dirty_flush { DIRTY_FLUSH_EACH, DIRTY_FLUSH_LIST, DIRTY_FLUSH_BATCH };
+
 /* Reclaim meets a huge PMD: the walk splits it, or it is split before, its PTEs clean */
 enum pmd_split { PMD_SPLIT_IN_WALK, PMD_SPLIT_BEFORE };
 
@@ -134,6 +141,7 @@ struct kernel {
 	const char *name;	/* "7.3", "7.3+anon-batch" */
 	const char *release;	/* what it stands for: "Linux 7.3.4" */
 	bool proposed;		/* a posted but unmerged series: say so wherever it shows */
+	bool unchecked;		/* no kernel was rebuilt with it to check its counts */
 	enum anon_batch anon_batch;
 	enum anon_orders anon_orders;
 	enum page_api page_api;
@@ -164,6 +172,7 @@ struct kernel {
 	enum prot_batch prot_batch;
 	enum prot_upgrade prot_upgrade;
 	enum prot_flush prot_flush;
+	enum dirty_flush dirty_flush;
 	struct softleaf_types types;
 };
 

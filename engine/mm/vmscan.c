@@ -141,7 +141,7 @@ static bool freeze_lazyfree(struct machine *m, const struct folio *folio)
  * The body of shrink_folio_list()'s loop, cut where a folio enters the next phase. Each
  * part says how to go on: the kernel's labels.
  */
-enum label { GO_ON, KEEP, KEEP_LOCKED, ACTIVATE_LOCKED };
+enum label { GO_ON, KEEP, KEEP_LOCKED, ACTIVATE_LOCKED, LATER };
 
 /* Lock it; is it one that reclaim may take? */
 static enum label lock_and_look(struct machine *m, const struct folio *folio)
@@ -232,20 +232,15 @@ static enum label unmap(struct machine *m, const struct folio *folio)
 	return folio_mapped(folio) ? ACTIVATE_LOCKED : GO_ON;
 }
 
-static enum label write_out(struct machine *m, const struct folio *folio)
+static void flush_dirty(struct machine *m)
 {
-	if (folio_maybe_dma_pinned(m, folio, folio->page))
-		return ACTIVATE_LOCKED;
-	if (!folio_flag(folio, PG_dirty))
-		return GO_ON;
-	if (!folio_flag(folio, PG_swapbacked)) {
-		folio_set_flag(m, folio, PG_reclaim);
-		step(m, EV_folio_reclaim_set, folio->page, 0);
-		return ACTIVATE_LOCKED;
-	}
 	enter_phase(m, PHASE_flush);
 	if (!bug(m, BUG_no_flush_before_write))
 		try_to_unmap_flush_dirty(m);
+}
+
+static enum label write_out(struct machine *m, const struct folio *folio)
+{
 	enter_phase(m, PHASE_write);
 	switch (pageout(m, folio)) {
 	case PAGE_KEEP:
@@ -259,6 +254,34 @@ static enum label write_out(struct machine *m, const struct folio *folio)
 	    !folio_trylock(m, folio))
 		return KEEP;
 	return folio_flag(folio, PG_writeback) || folio_flag(folio, PG_dirty) ? KEEP_LOCKED : GO_ON;
+}
+
+static enum label wait_for_flush(struct machine *m, const struct folio *folio)
+{
+	enter_phase(m, PHASE_flush);
+	if (m->kernel->dirty_flush == DIRTY_FLUSH_BATCH)
+		folio_unlock(m, folio);
+	list_add_tail(m, folio, LIST_PAGEOUT);
+	step(m, EV_folio_waits_for_flush, folio->page, m->s->list[LIST_PAGEOUT].nr);
+	return LATER;
+}
+
+/* Nobody maps it now. Has it to be written, and when? */
+static enum label flush_and_write(struct machine *m, const struct folio *folio)
+{
+	if (folio_maybe_dma_pinned(m, folio, folio->page))
+		return ACTIVATE_LOCKED;
+	if (!folio_flag(folio, PG_dirty))
+		return GO_ON;
+	if (!folio_flag(folio, PG_swapbacked)) {
+		folio_set_flag(m, folio, PG_reclaim);
+		step(m, EV_folio_reclaim_set, folio->page, 0);
+		return ACTIVATE_LOCKED;
+	}
+	if (m->kernel->dirty_flush != DIRTY_FLUSH_EACH)
+		return wait_for_flush(m, folio);
+	flush_dirty(m);
+	return write_out(m, folio);
 }
 
 static void flush_and_free(struct machine *m)
@@ -284,8 +307,9 @@ static void free_as_pages(struct machine *m, const struct folio *folio)
 static enum label free_it(struct machine *m, const struct folio *folio)
 {
 	enter_phase(m, PHASE_free);
-	if (folio_flag(folio, PG_swapbacked) ? !__remove_mapping(m, folio) :
-					       !freeze_lazyfree(m, folio))
+	if (folio_flag(folio, PG_swapbacked) ?
+		    !folio_flag(folio, PG_swapcache) || !__remove_mapping(m, folio) :
+		    !freeze_lazyfree(m, folio))
 		return KEEP_LOCKED;
 	folio_unlock(m, folio);
 	if (folio_flag(folio, PG_deferred_list))
@@ -323,9 +347,88 @@ static void activate_locked(struct machine *m, const struct folio *folio)
 	step(m, EV_folio_activated, folio->page, 0);
 }
 
-/* True: it is on its way to the page allocator. */
-static bool shrink_folio(struct machine *m, const struct folio *folio, enum folio_list list,
-			 bool ignore_references)
+/* It was not kept so far. How many of its pages are on their way to the page allocator. */
+static u32 finish(struct machine *m, const struct folio *folio, enum label label)
+{
+	if (label == GO_ON)
+		label = free_it(m, folio);
+	if (label == GO_ON)
+		return folio_nr_pages(folio);
+	if (label == ACTIVATE_LOCKED)
+		activate_locked(m, folio);
+	if (label != KEEP)
+		folio_unlock(m, folio);
+	list_add(m, folio, LIST_RET);
+	step(m, EV_folio_kept, folio->page, 0);
+	return 0;
+}
+
+/* Was it found again while it waited? What was not locked may be anybody's by now. */
+static enum label look_again(struct machine *m, const struct folio *folio)
+{
+	bool unlocked = m->kernel->dirty_flush == DIRTY_FLUSH_BATCH, in_use;
+
+	if (unlocked && !folio_trylock(m, folio))
+		return KEEP;
+	in_use = unlocked ? folio_flag(folio, PG_writeback) ||
+				    folio_maybe_dma_pinned(m, folio, folio->page) :
+			    folio_flag(folio, PG_active);
+	if (!in_use && !folio_mapped(folio))
+		return GO_ON;
+	step(m, EV_folio_in_use_again, folio->page, 0);
+	return KEEP_LOCKED;
+}
+
+static const struct folio *take_waiting(struct machine *m)
+{
+	const struct folio *folio = m->folio + m->s->list[LIST_PAGEOUT].first;
+
+	put(m, &m->task->folio, folio_idx(m, folio));
+	list_del(m, folio);
+	return folio;
+}
+
+static void lock_waiting(struct machine *m)
+{
+	for (u32 left = m->s->list[LIST_PAGEOUT].nr; left; left--) {
+		const struct folio *folio = take_waiting(m);
+		enum label label = look_again(m, folio);
+
+		if (label == GO_ON)
+			list_add_tail(m, folio, LIST_PAGEOUT);
+		else
+			finish(m, folio, label);
+	}
+}
+
+/* One flush for all that wait; then each is written out and freed. */
+static u32 write_out_waiting(struct machine *m)
+{
+	bool locked = m->kernel->dirty_flush == DIRTY_FLUSH_LIST;
+	bool late = bug(m, BUG_flush_after_first_write);
+	u32 nr_reclaimed = 0;
+
+	if (!locked)
+		lock_waiting(m);
+	if (!list_empty(m, LIST_PAGEOUT) && !late)
+		flush_dirty(m);
+	while (!list_empty(m, LIST_PAGEOUT)) {
+		const struct folio *folio = take_waiting(m);
+		enum label label = locked ? look_again(m, folio) : GO_ON;
+
+		if (label == GO_ON)
+			label = write_out(m, folio);
+		nr_reclaimed += finish(m, folio, label);
+		if (late)
+			flush_dirty(m);
+		late = false;
+	}
+	return nr_reclaimed;
+}
+
+/* How many of its pages, and of those that waited for a flush, are on their way. */
+static u32 shrink_folio(struct machine *m, const struct folio *folio, enum folio_list list,
+			bool ignore_references)
 {
 	enum label label;
 
@@ -338,18 +441,13 @@ static bool shrink_folio(struct machine *m, const struct folio *folio, enum foli
 	if (label == GO_ON)
 		label = unmap(m, folio);
 	if (label == GO_ON)
-		label = write_out(m, folio);
-	if (label == GO_ON)
-		label = free_it(m, folio);
-	if (label == GO_ON)
-		return true;
-	if (label == ACTIVATE_LOCKED)
-		activate_locked(m, folio);
-	if (label != KEEP)
-		folio_unlock(m, folio);
-	list_add(m, folio, LIST_RET);
-	step(m, EV_folio_kept, folio->page, 0);
-	return false;
+		label = flush_and_write(m, folio);
+	if (label != LATER)
+		return finish(m, folio, label);
+	if (m->kernel->dirty_flush == DIRTY_FLUSH_BATCH &&
+	    m->s->list[LIST_PAGEOUT].nr == FOLIO_BATCH_SIZE)
+		return write_out_waiting(m);
+	return 0;
 }
 
 /* mm/vmscan.c:shrink_folio_list, no demotion */
@@ -363,9 +461,9 @@ __mirrored u32 shrink_folio_list(struct machine *m, enum folio_list list, bool i
 
 		put(m, &m->task->folio, folio_idx(m, folio));
 		list_del(m, folio);
-		if (shrink_folio(m, folio, list, ignore_references))
-			nr_reclaimed += folio_nr_pages(folio);
+		nr_reclaimed += shrink_folio(m, folio, list, ignore_references);
 	}
+	nr_reclaimed += write_out_waiting(m);
 	put(m, &m->task->folio, NONE);
 	enter_phase(m, PHASE_free);
 	flush_and_free(m);

@@ -97,6 +97,17 @@ void op_write(struct machine *m, const struct scn_op *op)
 	cpu_access(m, op, true);
 }
 
+void op_idle(struct machine *m, const struct scn_op *op)
+{
+	(void)op;
+	enter_lazy_tlb(m);
+}
+
+bool may_idle(const struct machine *m, const struct scn_op *op)
+{
+	return is_not_waiting(m, op) && m->cpu[op->cpu].mm != NONE;
+}
+
 bool is_not_waiting(const struct machine *m, const struct scn_op *op)
 {
 	return state_task(m->s, op->cpu)->fault_op == NONE;

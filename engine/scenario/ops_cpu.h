@@ -8,6 +8,8 @@
 struct scn_op;
 
 void op_read(struct machine *m, const struct scn_op *op);
+void op_idle(struct machine *m, const struct scn_op *op);
+bool may_idle(const struct machine *m, const struct scn_op *op);
 void op_write(struct machine *m, const struct scn_op *op);
 
 bool is_not_waiting(const struct machine *m, const struct scn_op *op);

@@ -208,8 +208,13 @@ static struct moment_of moment_of(const struct align *align, const struct lane *
 	return at;
 }
 
+/*
+ * Lanes that flush for several folios at once have them all unmapped before the first is
+ * written: what is triggered meets other folios in other stations.
+ */
 static bool interfered(const struct align *align, const struct lane *a, const struct lane *b)
 {
+	bool reordered = a->spec->kernel->dirty_flush != b->spec->kernel->dirty_flush;
 	const struct scenario *s = a->scenario;
 
 	for (u32 i = 0; i < s->nr_ops; i++) {
@@ -217,6 +222,8 @@ static bool interfered(const struct align *align, const struct lane *a, const st
 
 		if (s->ops[i].when.event == NR_EVENTS)
 			continue;
+		if (reordered && (a->began[i] || b->began[i]))
+			return true;
 		x = moment_of(align, a, i);
 		y = moment_of(align, b, i);
 		if (x.tick != y.tick || x.in_unmap || y.in_unmap)

@@ -121,7 +121,7 @@ static bool is_asked_for(const struct recording *r, char **words)
 	return !*words;
 }
 
-#define MAX_CASES 512
+#define MAX_CASES 1024
 
 int main(int argc, char **argv)
 {

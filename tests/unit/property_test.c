@@ -169,7 +169,8 @@ static void must_be_a_generation(void *ctx, const struct difference *d)
 
 /*
  * An unmap that reclaim had to give up, because of somebody's triggered operation or for
- * want of memory, leaves what each path had done by then. Else there is no such excuse.
+ * want of memory, leaves what each path had done by then; so does a folio that is in use again
+ * before it is written out. Else there is no such excuse.
  */
 static bool unmap_given_up(const struct run *run)
 {
@@ -180,8 +181,9 @@ static bool unmap_given_up(const struct run *run)
 	if (!disturbed)
 		return false;
 	for (u32 i = 0; i < run->nr_lanes; i++)
-		if (run->lanes[i].m.s->count[COUNT_pte_xchg] &&
-		    state_folio(run->lanes[i].m.s, 0)->mapcount)
+		if (run->lanes[i].spec->kernel->dirty_flush != DIRTY_FLUSH_EACH ||
+		    (run->lanes[i].m.s->count[COUNT_pte_xchg] &&
+		     state_folio(run->lanes[i].m.s, 0)->mapcount))
 			return true;
 	return false;
 }
@@ -212,7 +214,7 @@ static void test_same_end(void **state)
 			compare_ends(lane, &names, must_be_a_generation, lane);
 			pairs++;
 		}
-	assert_true(bugs || pairs >= 2);
+	assert_true(bugs || pairs >= 1);
 	run_free(&run);
 	scenario_free(s);
 }

@@ -27,6 +27,8 @@ static const struct {
 	{ "6.16.12", "6.16" },
 	{ "7.3.4", "7.3" },
 	{ "7.3.4+anon-batch", "7.3+anon-batch" },
+	{ "7.3.4+flush-batch-v2", "7.3+flush-batch-v2" },
+	{ "7.3.4+anon-batch+flush-batch-v2", "7.3+anon-batch+flush-batch-v2" },
 };
 
 static void add(struct recordings *all, struct recording r)
@@ -40,6 +42,12 @@ static void add(struct recordings *all, struct recording r)
 	all->recording[all->nr++] = r;
 }
 
+/* W1 is what most are of: its windows are called by what follows. */
+static const char *window_name(const char *window)
+{
+	return strncmp(window, "W1/", 3) == 0 ? window + 3 : window;
+}
+
 static void add_rows(struct recordings *all)
 {
 	const cJSON *row;
@@ -51,7 +59,7 @@ static void add_rows(struct recordings *all)
 			.kernel = text_of(row, "kernel"),
 			.arch = text_of(row, "arch"),
 			.cpu = text_of(row, "cpu"),
-			.window = text_of(row, "window") + strlen("W1/"),
+			.window = window_name(text_of(row, "window")),
 			.row = row,
 		});
 	}
@@ -118,8 +126,7 @@ bool recording_fits(const struct recording *r, const char *word)
 		r->kernel, r->engine, r->arch, r->cpu, r->window, recorded_names[r->what],
 	};
 
-	if (strncmp(word, "W1/", 3) == 0)
-		word += 3;
+	word = window_name(word);
 	for (u32 i = 0; i < NR_OF(fields); i++)
 		if (fnmatch(word, fields[i], 0) == 0)
 			return true;
@@ -162,6 +169,13 @@ struct frame {
 	bool hidden;		/* not mirrored, or below such: what it calls is left out */
 };
 
+/* They do no more than call what they are given, here and on other CPUs. */
+static bool passes_on(const char *function)
+{
+	return strcmp(function, "on_each_cpu_cond_mask") == 0 ||
+	       strcmp(function, "smp_call_function_many_cond") == 0;
+}
+
 /*
  * Where a caller stands on the stack of frames that the trace has shown so far. A
  * caller that it never showed was inlined or cannot be traced: the call goes on top.
@@ -194,7 +208,7 @@ u32 recording_calls(const struct recording *r, const bool *seen, struct call *ca
 		hidden = top && strcmp(top->name, caller) == 0 && top->hidden;
 		assert_true(depth < NR_OF(stack));
 		snprintf(stack[depth].name, sizeof(stack[depth].name), "%.63s", callee);
-		stack[depth++].hidden = hidden || event == NR_EVENTS;
+		stack[depth++].hidden = hidden || (event == NR_EVENTS && !passes_on(callee));
 		if (hidden || event == NR_EVENTS || !seen[event])
 			continue;
 		assert_true(nr < MAX_CALLS);
