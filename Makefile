@@ -41,6 +41,7 @@ CFLAGS ?= -O2 -g
 build_packages := build-essential pkg-config libncurses-dev libunwind-dev libcjson-dev
 check_packages := libcmocka-dev libvterm-dev tmux xz-utils
 fuzz_packages := clang libclang-rt-dev
+memcheck_packages := valgrind
 
 # Sources
 
@@ -186,6 +187,23 @@ check-unit: all $(unit)
 $(variants:%=check-%): check-%:
 	@$(MAKE) --no-print-directory VARIANT=$* O=$(O)/$* check-unit
 
+# What takes minutes and finds misuse of memory.
+check-extra:
+	@.ci/deps $(build_packages) $(check_packages) $(memcheck_packages) $(fuzz_packages)
+	@tests/extra.sh "$(MAKE) --no-print-directory"
+
+# Each allocation fails once.
+check-memory: all $(O)/tests/unit/terminal_test
+	@$(MAKE) --no-print-directory VARIANT=asan O=$(O)/asan $(O)/asan/tests/unit/memory_test
+	@$(lint_env) MEMORY_EVERY=1 SUITE_SECONDS=900 tests/run.sh $(O)/asan/tests/unit/memory_test \
+		$(O)/tests/unit/terminal_test
+
+memchecked := $(patsubst %,$(O)/tests/unit/%_test,window memory scenario app trace callpath)
+check-valgrind: all $(memchecked)
+	@.ci/deps $(memcheck_packages)
+	@$(lint_env) UNDER=tests/memcheck/under.sh SUITE_SECONDS=900 tests/run.sh $(memchecked) \
+		tests/memcheck/program.sh
+
 lint: all
 	@$(lint_env) tests/run.sh $(sort $(wildcard tests/lint/*.sh))
 
@@ -207,7 +225,7 @@ $(O)/engine/core/%.o $(O)/engine/arch/%.o $(O)/engine/mm/%.o $(O)/engine/trace/%
 $(O)/engine/core/state.o $(O)/engine/mm/check.o $(O)/engine/arch/pgtable.o $(O)/engine/arch/arm64/pgtable.o \
 $(O)/engine/arch/x86/pgtable.o $(fuzz_help_o): coverage =
 fuzz-only: $(fuzz_c:%.c=$(O)/%)
-	@for fuzz in $^; do tests/fuzz/run.sh $$fuzz $(FUZZ_SECONDS) || exit 1; done
+	@$(lint_env) SUITE_SECONDS=$$(($(FUZZ_SECONDS) + 120)) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh $^
 
 $(fuzz_c:%.c=$(O)/%): %: %.o $(fuzz_help) $(lib)
 	$(call quiet,LINK) $(link) -fsanitize=fuzzer $^ $(libs) $(LDLIBS)
@@ -246,6 +264,7 @@ help:
 	@echo 'all          build $(program)'
 	@echo 'run          build and open the explorer'
 	@echo 'check        every test; check-unit, check-asan, check-lto ...: unit tests of a variant'
+	@echo 'check-extra  unit tests with sanitizers, check-memory: allocations fail, check-valgrind, fuzz'
 	@echo 'lint         layering, sizes, documentation'
 	@echo 'bless        rewrite the expected output under tests/ and the screen in README.md'
 	@echo 'bench fuzz   measure; feed it nonsense for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -259,5 +278,5 @@ help:
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all lib run bench check check-only check-unit $(variants:%=check-%) lint bless fuzz fuzz-only
-.PHONY: dev install uninstall deps clean help
+.PHONY: all lib run bench check check-only check-unit $(variants:%=check-%) lint bless
+.PHONY: check-extra check-memory check-valgrind fuzz fuzz-only dev install uninstall deps clean help

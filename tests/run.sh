@@ -3,9 +3,10 @@
 #
 # run.sh SUITE...: run suites, two at a time or as many as there are CPUs, and sum up.
 #
-# A suite is a program that prints TAP: a unit test or a script. Its output is kept in
-# $O/tests/log/. Shown are the cases that fail; the last line is "N passed, N failed".
-# A suite that dies, or has fewer cases than it planned, has failed that many more.
+# A suite is a program that prints TAP: a unit test, a script or a fuzzer, which runs for
+# $FUZZ_SECONDS. Its output is kept in $O/tests/log/. Shown are the cases that fail and lines
+# that begin with "# note: "; the last line is "N passed, N failed". A suite that dies, or has
+# fewer cases than it planned, has failed that many more. Unit tests run under $UNDER if it is set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export O=${O:-build}
@@ -24,11 +25,12 @@ log_of() {
 run_suite() {
 	local out
 	out=$(log_of "$1")
-	if [[ $1 == *.sh ]]; then
-		timeout -k 10 "${SUITE_SECONDS:-300}" bash "$1" >"$out" 2>&1 </dev/null
-	else
-		timeout -k 10 "${SUITE_SECONDS:-300}" "$1" >"$out" 2>&1 </dev/null
-	fi
+	case $1 in
+	*.sh) set -- bash "$1" ;;
+	*_fuzz) set -- tests/fuzz/run.sh "$1" "$FUZZ_SECONDS" ;;
+	*) set -- ${UNDER:+"$UNDER"} "$1" ;;
+	esac
+	timeout -k 10 "${SUITE_SECONDS:-300}" "$@" >"$out" 2>&1 </dev/null
 	echo $? >"$out.status"
 }
 
@@ -46,6 +48,7 @@ summarise() {
 		/^(not )?ok .*# *[Ss][Kk][Ii][Pp]/ { skipped++; skips = skips "\n  skipped: " $0; next }
 		/^ok / { passed++; showing = 0; next }
 		/^not ok / { failed++; showing = 1; shown = shown "\n  " $0; next }
+		/^# note: / { notes = notes "\n  " substr($0, 9); next }
 		/^#/ && showing { shown = shown "\n  " $0; next }
 		{ showing = 0; tail = tail "\n  | " $0; if (++lines > 30) sub(/^\n[^\n]*/, "", tail) }
 		END {
@@ -63,7 +66,7 @@ summarise() {
 			printf "%-44s %5d passed", suite, passed
 			if (failed) printf ", %d failed", failed
 			if (skipped) printf ", %d skipped", skipped
-			print skips shown
+			print notes skips shown
 			print passed + 0, failed + 0
 		}' "$3"
 }
