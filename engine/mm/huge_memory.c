@@ -232,7 +232,7 @@ static void __split_folio_to_order(struct machine *m, const struct folio *folio)
 		put(m, &m->page[page].folio, own);
 		put(m, &m->page[page].anon_exclusive, 0);
 		put(m, &tail->flags, (folio->flags & copied) |
-					     m->page[page].zero << PG_zero_filled);
+					     (u32)m->page[page].zero << PG_zero_filled);
 		put64(m, &tail->index, folio->index + i);
 		put(m, &tail->anon_vma, folio->anon_vma);
 		if (folio_flag(folio, PG_swapcache))

@@ -52,7 +52,7 @@ static void expand(struct machine *m, const struct folio *folio)
 		u32 own = page_own_folio(m->s, page);
 
 		put(m, &m->page[page].folio, own);
-		put(m, &m->folio[own].flags, m->page[page].zero << PG_zero_filled);
+		put(m, &m->folio[own].flags, (u32)m->page[page].zero << PG_zero_filled);
 	}
 	put(m, &folio->order, 0);
 }

@@ -223,7 +223,7 @@ static void list_add_head(struct builder *b, u32 i, enum folio_list to)
 	struct list *list = &b->state->list[to];
 	struct folio *folio = folio_at(b, i);
 
-	folio->list = to;
+	folio->list = (u8)to;
 	folio->prev = NONE;
 	folio->next = list->first;
 	if (list->first == NONE)
