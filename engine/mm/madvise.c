@@ -87,13 +87,17 @@ static bool pageout_huge_pmd(struct machine *m, struct mmu_gather *tlb, const st
 	const struct folio *folio = pmd_folio(m, table);
 
 	put(m, &m->task->folio, folio_idx(m, folio));
+	lock_pte_table(m, table);
 	if (!mapped_shared(m, folio)) {
 		if (end - addr == PMD_SIZE) {
 			age_pmd(m, tlb, vma, table);
 			isolate_for_pageout(m, folio);
-		} else if (folio_trylock(m, folio))
+		} else if (folio_trylock(m, folio)) {
+			unlock_pte_table(m);
 			return split_locked(m, folio);
+		}
 	}
+	unlock_pte_table(m);
 	put(m, &m->task->folio, NONE);
 	reclaim_pages(m);
 	return false;

@@ -145,6 +145,40 @@ static void test_invariants(void **state)
 	scenario_free(s);
 }
 
+static void must_be_sound(struct run *run)
+{
+	for (u32 i = 0; i < run->nr_lanes; i++)
+		if (run->lanes[i].invariant.text[0])
+			fail_msg("kernel %s, %s step %u: %s", run->lanes[i].spec->kernel->name,
+				 run->lanes[i].spec->name, run->lanes[i].invariant_step,
+				 run->lanes[i].invariant.text);
+}
+
+/* The same world under every kernel that can have it, no bugs. */
+static void test_every_kernel(void **state)
+{
+	struct scenario *s = open_scenario(*state);
+
+	for (u32 k = 0; k < nr_kernels; k++) {
+		struct machine m;
+		struct error err;
+		struct run run;
+		u32 *words = NULL;
+
+		for (u32 i = 0; i < s->nr_lanes; i++) {
+			s->lanes[i].kernel = &kernels[k];
+			s->lanes[i].bugs = 0;
+		}
+		if (!world_build(s, &s->lanes[0], &m, &words, &err))
+			continue;
+		free(words);
+		run_or_fail(&run, s, RUN_COUNT, true);
+		must_be_sound(&run);
+		run_free(&run);
+	}
+	scenario_free(s);
+}
+
 static void test_expectations(void **state)
 {
 	struct scenario *s = open_scenario(*state);
@@ -226,6 +260,7 @@ static const struct {
 	{ "counting == recording", test_counting },
 	{ "seeking == stepping, rewind == start", test_seeking },
 	{ "invariants after every step", test_invariants },
+	{ "invariants on every kernel", test_every_kernel },
 	{ "expectations", test_expectations },
 	{ "batched and unbatched end alike", test_same_end },
 };
