@@ -53,10 +53,7 @@ int complain(int status, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	/* what somebody passed us is not for the terminal to obey */
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	make_printable(text);
 	fflush(stdout);
 	fprintf(stderr, "folioscope: %s\n", text);
 	return status;
@@ -65,14 +62,10 @@ int complain(int status, const char *format, ...)
 /* A message that says where in a file comes as editors like it: the file first. */
 static int complain_about(const char *file, const struct error *err)
 {
-	size_t len = strlen(file);
-
 	if (err->no_memory)
-		return complain(STATUS_INTERNAL, "%s: out of memory", file);
-	if (strncmp(err->text, file, len) != 0 || err->text[len] != ':')
-		return complain(STATUS_USAGE, "%s: %s", file, err->text);
-	if (err->text[len + 1] < '0' || err->text[len + 1] > '9')
-		return complain(STATUS_USAGE, "%s", err->text);
+		return complain(STATUS_INTERNAL, "%.200s: out of memory", file);
+	if (!err->placed)
+		return complain(STATUS_USAGE, "%.200s: %s", file, err->text);
 	fflush(stdout);
 	fprintf(stderr, "%s\n", err->text);
 	return STATUS_USAGE;

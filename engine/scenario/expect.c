@@ -38,55 +38,69 @@ static struct expr_env env_of(const struct judge *j, const struct mm_state *stat
  * The expectation in words: "EXPR at the end", "never EXPR", "EXPR at try_to_unmap, time 2",
  * "V3 broken at pte_set".
  */
-static void in_words(const struct judge *j, char *buf, size_t size)
+static void in_words(const struct judge *j, FILE *out)
 {
 	const struct scn_expect *x = j->expect;
-	int n;
 
 	if (x->at == EXPECT_END || x->at == EXPECT_ALWAYS || x->at == EXPECT_NEVER) {
-		snprintf(buf, size, "%s%.500s%s", x->at == EXPECT_NEVER ? "never " : "", x->that,
-			 x->at == EXPECT_END	? " at the end" :
-			 x->at == EXPECT_ALWAYS ? " always" :
-						  "");
+		fprintf(out, "%s%s%s", x->at == EXPECT_NEVER ? "never " : "", x->that,
+			x->at == EXPECT_END    ? " at the end" :
+			x->at == EXPECT_ALWAYS ? " always" :
+						 "");
 		return;
 	}
-	n = snprintf(buf, size, "%.500s%s at %s",
-		     x->that ? x->that : invariants[x->breaks].name, x->that ? "" : " broken",
-		     event_info[x->when.event].name);
+	fprintf(out, "%s%s at %s", x->that ? x->that : invariants[x->breaks].name,
+		x->that ? "" : " broken", event_info[x->when.event].name);
 	if (x->when.folio != NONE)
-		n += snprintf(buf + n, size - (size_t)n, " of folio %s",
-			      j->run->scenario->folios[x->when.folio].id);
+		fprintf(out, " of folio %s", j->run->scenario->folios[x->when.folio].id);
 	if (x->when.page != NONE)
-		n += snprintf(buf + n, size - (size_t)n, " of page %u", x->when.page);
+		fprintf(out, " of page %u", x->when.page);
 	if (x->when.nth > 1)
-		snprintf(buf + n, size - (size_t)n, ", time %u", x->when.nth);
+		fprintf(out, ", time %u", x->when.nth);
 }
 
-static void say_failed(struct judge *j, struct verdict *v, const struct lane *lane, u64 step)
+/* A verdict begins with the place in the file; say_failed() is due. */
+static FILE *begin_verdict(const struct judge *j, u32 line, char **text, size_t *size)
+{
+	FILE *out = open_memstream(text, size);
+	struct error file;
+
+	error_set(&file, "%s", j->run->scenario->file);
+	if (out)
+		fprintf(out, "%s:%u: ", file.text, line);
+	return out;
+}
+
+static void say_failed(struct judge *j, FILE *out, char **text, const struct lane *lane, u64 step)
 {
 	char *command = run_command(j->run->scenario, NULL, lane->spec->name, step);
+	bool told = out && fclose(out) == 0;
 
-	j->oom |= !command;
-	if (!command)
-		return;
-	v->command = command;
-	j->failed++;
-	j->fail(j->ctx, v);
+	if (told && command) {
+		j->failed++;
+		j->fail(j->ctx, &(struct verdict){ .text = *text, .command = command });
+	} else
+		j->oom = true;
 	free(command);
+	free(*text);
 }
 
 static void report(struct judge *j, u64 step, const char *but)
 {
 	const struct scn_expect *x = j->expect;
-	char what[640];
-	struct verdict v;
+	char *text = NULL;
+	size_t size;
+	FILE *out = begin_verdict(j, x->line, &text, &size);
 
-	in_words(j, what, sizeof(what));
-	snprintf(v.text, sizeof(v.text),
-		 "%.200s:%u: %s step %llu: expected %.300s, but %.300s%s%.120s",
-		 j->run->scenario->file, x->line, j->lane->spec->name, (unsigned long long)step,
-		 what, but, x->because ? "\nbecause " : "", x->because ? x->because : "");
-	say_failed(j, &v, j->lane, step);
+	if (out) {
+		fprintf(out, "%s step %llu: expected ", j->lane->spec->name,
+			(unsigned long long)step);
+		in_words(j, out);
+		fprintf(out, ", but %s", but);
+		if (x->because)
+			fprintf(out, "\nbecause %s", x->because);
+	}
+	say_failed(j, out, &text, j->lane, step);
 }
 
 /* True: as expected. Else what is so instead stands in but. */
@@ -209,13 +223,14 @@ static void judge_lane(struct judge *j)
 static void report_unreached(struct judge *j, struct scn_place at, const char *what, u32 i)
 {
 	const struct lane *lane = &j->run->lanes[0];
-	struct verdict v;
+	char *text = NULL;
+	size_t size;
+	FILE *out = begin_verdict(j, at.line, &text, &size);
 
-	snprintf(v.text, sizeof(v.text),
-		 "%.200s:%u: /%s/%u: expected its \"when\" to come true in some lane, but it "
-		 "never does",
-		 j->run->scenario->file, at.line, what, i);
-	say_failed(j, &v, lane, lane->steps);
+	if (out)
+		fprintf(out, "/%s/%u: expected its \"when\" to come true in some lane, but it "
+			     "never does", what, i);
+	say_failed(j, out, &text, lane, lane->steps);
 }
 
 /* What waits for a moment that no lane comes to is a mistake of the scenario. */

@@ -174,8 +174,7 @@ bool is_string(const struct json *doc, u32 node)
 	return doc->nodes[node].kind == JSON_STRING;
 }
 
-/* Texts end up on terminals: no control characters, C1 (U+0080..U+009F) included. */
-static bool has_control(const char *text)
+bool has_control(const char *text)
 {
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
 		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))

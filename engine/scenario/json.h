@@ -16,6 +16,8 @@
 #ifndef SCENARIO_JSON_H
 #define SCENARIO_JSON_H
 
+#include <stdarg.h>
+
 #include "scenario/scenario.h"
 
 #define JSON_MAX_BYTES		(1u << 20)
@@ -66,8 +68,13 @@ bool json_fail(const struct json *doc, u32 node, struct scn_place at, struct err
 
 /* All digits, decimal or 0x; *text is moved behind them. False: none, or too large for 64 bits. */
 bool parse_number(const char **text, u64 *value);
-/* Fill err; control characters become '?', the end is cut at a whole character. Always false. */
+/* Fill err, printable. Always false. */
 bool error_set(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for what the file says at a place: "file:line:column: /json/pointer: ..." */
+bool error_at(struct error *err, const char *file, struct scn_place at, const char *pointer,
+	      const char *format, ...) __attribute__((format(printf, 5, 6)));
+void error_vat(struct error *err, const char *file, struct scn_place at, const char *pointer,
+	       const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 bool error_no_memory(struct error *err);
 
 #endif

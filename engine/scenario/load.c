@@ -144,6 +144,8 @@ struct scenario *scenario_load(const char *file, const char *bytes, size_t len, 
 		s->name = stem(file);
 		s->file = copy_string(file, strlen(file));
 	}
+	if (s && s->name)
+		make_printable(s->name);
 	if (!s || !s->name || !s->file)
 		error_no_memory(err);
 	else

@@ -6,6 +6,16 @@
 
 #include "scenario/run.h"
 
+/* What a terminal must not obey, as bash and POSIX.1-2024 write it. */
+static void put_escaped(FILE *out, const char *before, const char *word)
+{
+	fprintf(out, "$'%s", before);
+	for (const unsigned char *c = (const unsigned char *)word; *c; c++)
+		fprintf(out, *c == '\'' || *c == '\\' ? "\\%c" :
+			     *c < 0x20 || *c >= 0x7f ? "\\%03o" : "%c", *c);
+	putc('\'', out);
+}
+
 /* A word as a shell takes it back; what begins with '-' must not be taken for an option. */
 static void put_word(FILE *out, const char *word)
 {
@@ -13,6 +23,10 @@ static void put_word(FILE *out, const char *word)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_./,:@%+=-";
 
+	if (has_control(word)) {
+		put_escaped(out, before, word);
+		return;
+	}
 	if (*word && word[strspn(word, plain)] == '\0') {
 		fprintf(out, "%s%s", before, word);
 		return;

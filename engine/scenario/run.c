@@ -344,13 +344,13 @@ static void on_rest(struct observer *o, u32 loop)
 static void script_error(struct runner *r, u32 i, const char *needs)
 {
 	const struct scn_op *op = &r->s->ops[i];
+	char pointer[32];
 
 	if (r->failed)
 		return;
-	snprintf(r->err->text, sizeof(r->err->text),
-		 "%s:%u:%u: /script/%u: %s is impossible at step %llu of %s: %s", r->s->file,
-		 op->at.line, op->at.column, i, op->op->name, (unsigned long long)r->m->steps,
-		 r->lane->spec->name, needs);
+	snprintf(pointer, sizeof(pointer), "/script/%u", i);
+	error_at(r->err, r->s->file, op->at, pointer, "%s is impossible at step %llu of %s: %s",
+		 op->op->name, (unsigned long long)r->m->steps, r->lane->spec->name, needs);
 	r->failed = true;
 }
 
@@ -441,6 +441,7 @@ static bool script_check(const struct scenario *s, struct error *err)
 
 	for (u32 i = 0; i < s->nr_ops; i++) {
 		const struct scn_op *op = &s->ops[i];
+		char pointer[32];
 		const char *where = op->op->reclaims		       ? "another operation" :
 				    op->op->own_cpu && op->cpu == cpu ? "what its own CPU does" :
 									 NULL;
@@ -451,10 +452,9 @@ static bool script_check(const struct scenario *s, struct error *err)
 		}
 		if (!where)
 			continue;
-		snprintf(err->text, sizeof(err->text),
-			 "%s:%u:%u: /script/%u/when: %s cannot happen inside %s", s->file,
-			 op->at.line, op->at.column, i, op->op->name, where);
-		return false;
+		snprintf(pointer, sizeof(pointer), "/script/%u/when", i);
+		return error_at(err, s->file, op->at, pointer, "%s cannot happen inside %s",
+				op->op->name, where);
 	}
 	return true;
 }
@@ -746,19 +746,16 @@ bool run_moment(const struct run *run, const char *moment, u32 *lane, u32 *pos,
 		       (strlen(run->lanes[*lane].spec->name) != len ||
 			strncmp(run->lanes[*lane].spec->name, moment, len) != 0))
 			++*lane;
-		if (*lane == run->nr_lanes) {
-			snprintf(err->text, sizeof(err->text),
-				 "moment \"%s\": no lane \"%.*s\"; lanes are %s ...", moment,
-				 (int)len, moment, run->lanes[0].spec->name);
-			return false;
-		}
+		if (*lane == run->nr_lanes)
+			return error_set(err,
+					 "moment \"%.80s\": no lane \"%.*s\"; lanes are %s ...",
+					 moment, (int)(len < 80 ? len : 80), moment,
+					 run->lanes[0].spec->name);
 		moment = colon + 1;
 	}
 	end = (u32)run->lanes[*lane].steps;
 	if (parse_moment(moment, end, pos))
 		return true;
-	snprintf(err->text, sizeof(err->text),
-		 "moment \"%s\": expected a step from 0 to %u of %s, or end", moment, end,
-		 run->lanes[*lane].spec->name);
-	return false;
+	return error_set(err, "moment \"%.80s\": expected a step from 0 to %u of %s, or end",
+			 moment, end, run->lanes[*lane].spec->name);
 }

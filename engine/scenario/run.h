@@ -141,7 +141,7 @@ static inline u32 run_edge(const struct run *run, u32 window, u32 lane)
 
 /* A failed expectation, in words. */
 struct verdict {
-	char text[1024];	/* both operands and the step; "because" on a line of its own */
+	const char *text;	/* both operands and the step; "because" on a line of its own */
 	const char *command;	/* run_command() of that moment */
 };
 /*

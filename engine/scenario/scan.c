@@ -41,8 +41,7 @@ static u32 utf8_len(const unsigned char *p, const unsigned char *end)
 	return len;
 }
 
-/* One line of whole characters, whatever the file holds: it may go to a terminal. */
-static void make_printable(char *text)
+void make_printable(char *text)
 {
 	unsigned char *p = (unsigned char *)text, *end = p + strlen(text);
 
@@ -67,7 +66,28 @@ static void error_vset(struct error *err, size_t at, const char *format, va_list
 	if (at < sizeof(err->text))
 		vsnprintf(err->text + at, sizeof(err->text) - at, format, args);
 	make_printable(err->text);
+	err->placed = at > 0;
 	err->no_memory = false;
+}
+
+void error_vat(struct error *err, const char *file, struct scn_place at, const char *pointer,
+	       const char *format, va_list args)
+{
+	int n = snprintf(err->text, sizeof(err->text), "%.160s:%u:%u: %s: ", file, at.line,
+			 at.column, pointer);
+
+	error_vset(err, (size_t)n, format, args);
+}
+
+bool error_at(struct error *err, const char *file, struct scn_place at, const char *pointer,
+	      const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	error_vat(err, file, at, pointer, format, args);
+	va_end(args);
+	return false;
 }
 
 bool error_set(struct error *err, const char *format, ...)
@@ -118,12 +138,9 @@ static void fail_at(const struct json *doc, u32 node, struct scn_place at, struc
 		    const char *format, va_list args)
 {
 	char where[192];
-	int n;
 
 	pointer(doc, node, where, sizeof(where));
-	n = snprintf(err->text, sizeof(err->text), "%.160s:%u:%u: %s: ", doc->file, at.line,
-		     at.column, where);
-	error_vset(err, (size_t)n, format, args);
+	error_vat(err, doc->file, at, where, format, args);
 }
 
 bool json_fail(const struct json *doc, u32 node, struct scn_place at, struct error *err,

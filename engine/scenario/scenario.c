@@ -87,7 +87,7 @@ static struct scenario *load_stream(const char *name, FILE *stream, struct error
 	}
 	len = fread(bytes, 1, size, stream);
 	if (ferror(stream))
-		error_set(err, "%s: cannot be read: %s", name, strerror(errno));
+		error_set(err, "cannot be read: %s", strerror(errno));
 	else
 		s = scenario_load(name, bytes, len, err);
 	free(bytes);
@@ -100,7 +100,7 @@ static struct scenario *load_file(const char *name, struct error *err)
 	struct scenario *s;
 
 	if (!stream) {
-		error_set(err, "%s: cannot be opened: %s", name, strerror(errno));
+		error_set(err, "cannot be opened: %s", strerror(errno));
 		return NULL;
 	}
 	s = load_stream(name, stream, err);
@@ -130,10 +130,10 @@ struct scenario *scenario_open(const char *arg, struct error *err)
 	near = suggest(arg, &bundled_scenarios[0].name, sizeof(bundled_scenarios[0]),
 		       nr_bundled_scenarios);
 	if (near)
-		error_set(err, "%s: expected a bundled scenario (did you mean \"%s\"?)", arg, near);
+		error_set(err, "expected a bundled scenario (did you mean \"%s\"?)", near);
 	else
-		error_set(err, "%s: expected a bundled scenario (folioscope list), a file with "
-			  "a '/' or .json in its name, or -", arg);
+		error_set(err, "expected a bundled scenario (folioscope list), a file with "
+			  "a '/' or .json in its name, or -");
 	return NULL;
 }
 

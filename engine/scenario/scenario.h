@@ -18,8 +18,17 @@
 /* One line: "file:line:column: /json/pointer: what was expected". */
 struct error {
 	char text[512];
+	bool placed;		/* it begins with file:line:column */
 	bool no_memory;		/* not the input's fault */
 };
+
+/*
+ * One line of whole characters, whatever a file or a command line holds: it may go to a
+ * terminal. Control characters become '?', the end is cut at a whole character.
+ */
+void make_printable(char *text);
+/* C1 (U+0080..U+009F) included. */
+bool has_control(const char *text);
 
 /* Where in the file something stands. */
 struct scn_place {

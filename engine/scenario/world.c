@@ -32,13 +32,12 @@ u32 scn_folio_state(const struct scenario *s, u32 folio)
 bool fail_at(struct error *err, const struct scenario *s, struct scn_place at, const char *list,
 	     size_t index, const char *format, ...)
 {
+	char pointer[64];
 	va_list args;
-	int n = snprintf(err->text, sizeof(err->text), "%.160s:%u:%u: /world/%s/%zu: ", s->file,
-			 at.line, at.column, list, index);
 
+	snprintf(pointer, sizeof(pointer), "/world/%s/%zu", list, index);
 	va_start(args, format);
-	if (n >= 0 && (size_t)n < sizeof(err->text))
-		vsnprintf(err->text + n, sizeof(err->text) - (size_t)n, format, args);
+	error_vat(err, s->file, at, pointer, format, args);
 	va_end(args);
 	return false;
 }

@@ -164,6 +164,31 @@ folioscope() { "$FOLIOSCOPE" state "$@"; }
 command=$(grep -o 'folioscope .*' "$dir/out" | head -n 1)
 check "which a shell takes, with all that was asked for" eval "$command >\"\$dir/state\""
 check "  and opens that run" grep -q unbatched "$dir/state"
+# What a terminal would obey, in names too.
+sane() {
+	check "  and nothing that a terminal obeys" test -z "$(LC_ALL=C tr -d '\n -~' <"$dir/err")$(
+		LC_ALL=C tr -d '\n -~' <"$dir/out")"
+}
+odd=$dir/$'a\e[31m\nb\xc2\x9bc'
+cp "$dir/wrong.json" "$odd.json"
+ends 1 check "$odd.json"
+sane
+check "a name with control characters is on one line" grep -q '^failed a?\[31m?b??c$' "$dir/out"
+command=$(grep -o 'folioscope .*' "$dir/out" | head -n 1)
+folioscope() { [[ $1 == "$odd.json" ]]; }
+check "  and a shell takes it back" eval "$command"
+cp "$dir/broken.json" "$odd.json"
+ends 2 check "$odd.json"
+sane
+check "  and the place comes first" grep -q "^$dir/a?\[31m?b??c.json:2:1: " "$dir/err"
+ends 2 check "$odd-none.json"
+sane
+check "  and the name comes once" grep -q "^folioscope: $dir/a?\[31m?b??c-none.json: cannot be opened" "$dir/err"
+ends 2 "--$odd"
+sane
+ends 2 check "$(printf '%5000s' '' | tr ' ' d)/x.json"
+says 'File name too long'
+
 ends 1 check unmap-64k "$dir/wrong.json" swapout-4k
 check "the scenarios around it are judged too" grep -q '^ok swapout-4k' "$dir/out"
 sed 's/"script": \[/"limits": {"steps": 1}, "script": [/' scenarios/unmap-64k.json >"$dir/long.json"

@@ -363,9 +363,15 @@ static void test_explain(void **state)
 
 /* --- verdicts -------------------------------------------------------------- */
 
+#define OMEGAS_10 "ωωωωωωωωωω"
+#define OMEGAS_100 OMEGAS_10 OMEGAS_10 OMEGAS_10 OMEGAS_10 OMEGAS_10 OMEGAS_10 OMEGAS_10 \
+	OMEGAS_10 OMEGAS_10 OMEGAS_10
+#define SUM_40 "0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + "
+#define SUM_360 SUM_40 SUM_40 SUM_40 SUM_40 SUM_40 SUM_40 SUM_40 SUM_40 SUM_40 "0"
+
 struct verdicts {
 	u32 nr;
-	char text[8][1200];
+	char text[8][2000];
 };
 
 static void note(void *ctx, const struct verdict *v)
@@ -425,6 +431,13 @@ static void test_verdicts(void **state)
 	has(&all, 0, ": expected mapcount(A) == 99 at the end, but mapcount(A) is ");
 	has(&all, 0, "\nbecause it is so\n");
 	has(&all, 0, "\nfolioscope x.json --at arm64/batched:");
+
+	/* whole, whatever its length */
+	judge("{\"at\": \"end\", " ONE_LANE "\"that\": \"" SUM_360 " == 1\", \"because\": \""
+	      OMEGAS_100 OMEGAS_100 "\"}", &all);
+	assert_int_equal(all.nr, 1);
+	has(&all, 0, SUM_360 " == 1 at the end, but ");
+	has(&all, 0, "\nbecause " OMEGAS_100 OMEGAS_100 "\n");
 
 	judge("{\"at\": \"always\", \"lane\": \"*/batched\", \"that\": \"steps < 3\"}", &all);
 	assert_int_equal(all.nr, 2);

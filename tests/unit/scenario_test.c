@@ -451,15 +451,15 @@ static void test_open(void **state)
 	struct error err = { .text = "" };
 
 	(void)state;
-	refuse_open("swapout-64", "swapout-64: expected a bundled scenario "
+	refuse_open("swapout-64", "expected a bundled scenario "
 		    "(did you mean \"swapout-64k\"?)");
 	refuse_open("nothing-like-it",
-		    "nothing-like-it: expected a bundled scenario (folioscope list), "
+		    "expected a bundled scenario (folioscope list), "
 		    "a file with a '/' or .json in its name, or -");
-	refuse_open("./not-there", "./not-there: cannot be opened: No such file or directory");
+	refuse_open("./not-there", "cannot be opened: No such file or directory");
 	refuse_open("not-there.json",
-		    "not-there.json: cannot be opened: No such file or directory");
-	refuse_open("./", "./: cannot be read: Is a directory");
+		    "cannot be opened: No such file or directory");
+	refuse_open("./", "cannot be read: Is a directory");
 	snprintf(path, sizeof(path), "%s/bad/cpus-zero.json", root());
 	assert_null(scenario_open(path, &err));
 	assert_int_equal(strncmp(err.text, path, strlen(path)), 0);
