@@ -138,6 +138,7 @@ struct pte_ops {
 	pte_t (*swp_clear_exclusive)(pte_t pte);
 	pte_t (*swp_mksoft_dirty)(pte_t pte);
 	pte_t (*swp_mkuffd)(pte_t pte);
+	pte_t (*swp_clear_uffd)(pte_t pte);
 
 	u32 swp_pfn_bits;		/* of the pfn in a migration or device entry */
 

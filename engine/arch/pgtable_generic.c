@@ -20,6 +20,14 @@ void set_pmd_at(struct machine *m, u32 table, pmd_t pmd)
 	step(m, EV_pmd_set, watched_pmd_page(m, pmd), PTRS_PER_PTE);
 }
 
+void pmdp_set_wrprotect(struct machine *m, u32 table)
+{
+	pmd_t pmd = m->arch->pmd->wrprotect(pmdp_get(m, table));
+
+	pmd_store(m, table, pmd, true);
+	step(m, EV_pmd_wrprotected, watched_pmd_page(m, pmd), PTRS_PER_PTE);
+}
+
 pmd_t pmdp_huge_get_and_clear(struct machine *m, u32 table)
 {
 	return pmd_exchange(m, table, 0, EV_pmd_cleared);

@@ -25,6 +25,7 @@ static inline pmd_t pmdp_get(const struct machine *m, u32 table)
 __mirrored pte_t ptep_clear_flush(struct machine *m, const struct vma *vma, u64 address, u32 pte);
 
 void set_pmd_at(struct machine *m, u32 table, pmd_t pmd);
+void pmdp_set_wrprotect(struct machine *m, u32 table);
 pmd_t pmdp_huge_get_and_clear(struct machine *m, u32 table);
 /* Both return the entry that was there. */
 __mirrored pmd_t pmdp_invalidate(struct machine *m, u32 vma, u32 table);

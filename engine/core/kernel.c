@@ -52,7 +52,7 @@ const struct kernel kernels[] = {
 	  .slot_search = SEARCH_MAP, .zero_fill = ZERO_FILL_WRITTEN,
 	  .swap_names = SWAP_ADD_TO_SWAP, .folio_split = SPLIT_HUGE_PAGE,
 	  .zero_remap = ZERO_MAPPED_AGAIN, .pmd_split = PMD_SPLIT_BEFORE,
-	  .prot_batch = PROT_PTE, .prot_upgrade = UPGRADE_DIRTY_PTES,
+	  .fork_batch = FORK_PTE, .prot_batch = PROT_PTE, .prot_upgrade = UPGRADE_DIRTY_PTES,
 	  .prot_flush = PROT_FLUSH_ALL,
 	  .types = { .max_swapfiles = 22, .nr_device = 4 } },
 };

@@ -119,6 +119,9 @@ enum dirty_flush { DIRTY_FLUSH_EACH, DIRTY_FLUSH_LIST, DIRTY_FLUSH_BATCH };
 /* Reclaim meets a huge PMD: the walk splits it, or it is split before, its PTEs clean */
 enum pmd_split { PMD_SPLIT_IN_WALK, PMD_SPLIT_BEFORE };
 
+/* fork: runs of PTEs, or each on its own */
+enum fork_batch { FORK_RUN, FORK_PTE };
+
 /* mprotect: runs of PTEs, or each on its own */
 enum prot_batch { PROT_RUN, PROT_PTE };
 
@@ -169,6 +172,7 @@ struct kernel {
 	enum folio_split folio_split;
 	enum zero_remap zero_remap;
 	enum pmd_split pmd_split;
+	enum fork_batch fork_batch;
 	enum prot_batch prot_batch;
 	enum prot_upgrade prot_upgrade;
 	enum prot_flush prot_flush;

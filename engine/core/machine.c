@@ -20,6 +20,7 @@ void machine_attach(struct machine *m, u32 *words)
 	m->slot = state_slot(s, 0);
 	m->slot_cache = state_slot_cache(s, 0);
 	m->tlb = state_tlb(s, 0);
+	m->anon_vma = state_anon_vma(s, 0);
 }
 
 void machine_run_on(struct machine *m, u32 cpu)

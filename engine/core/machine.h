@@ -66,6 +66,7 @@ struct machine {
 	const struct slot *slot;
 	const struct slot_cache *slot_cache;
 	const struct tlb_entry *tlb;
+	const struct anon_vma *anon_vma;
 };
 
 /* Let m run on a block that state_layout() has shaped; the caller owns the block. */

@@ -16,6 +16,7 @@ static const u32 element_words[NR_ARRAYS] = {
 	[ARRAY_CLUSTER] = sizeof(struct cluster) / 4,
 	[ARRAY_SLOT] = sizeof(struct slot) / 4,
 	[ARRAY_SLOT_CACHE] = sizeof(struct slot_cache) / 4,
+	[ARRAY_ANON_VMA] = sizeof(struct anon_vma) / 4,
 	[ARRAY_TLB] = sizeof(struct tlb_entry) / 4,
 };
 
@@ -134,6 +135,15 @@ u32 page_own_folio(const struct mm_state *s, u32 page)
 	if (state_folio(s, placed)->page == page)
 		return placed;
 	return s->nr_placed + page - placed - 1;
+}
+
+u32 va_table(const struct mm_state *s, u32 mm, u64 va)
+{
+	u32 i = 0;
+
+	while (state_table(s, i)->mm != mm || state_table(s, i)->va != (va & ~(PMD_SIZE - 1)))
+		i++;
+	return i;
 }
 
 u32 va_vma(const struct mm_state *s, u32 mm, u64 va)

@@ -86,7 +86,7 @@ struct mm {
 	u32 mmap_lock;		/* readers, or MMAP_WRITE_LOCKED */
 	u32 tlb_flush_pending;	/* gathers under way */
 	u32 tlb_gathered;	/* those that have cleared entries and not flushed yet */
-	u32 mm_users;		/* 0: it has exited */
+	u32 mm_users;		/* 0: it has exited, or is not forked yet */
 };
 #define MMAP_WRITE_LOCKED UINT32_MAX
 
@@ -95,6 +95,7 @@ enum vma_flag {
 	VM_WRITE = 1, VM_LOCKED = 2, VM_EXEC = 4, VM_DROPPABLE = 8,
 	VM_SHMEM = 16,		/* shared memory of a file without a disk: !vma_is_anonymous() */
 	VM_UFFD_WP = 32,	/* userfaultfd hears of first writes */
+	VM_DONTCOPY = 64,	/* a child does not get it */
 };
 
 /* mm NONE: the entry is not in use. */
@@ -105,6 +106,14 @@ struct vma {
 	u32 anon_vma;		/* VM_SHMEM: its file */
 	u32 flags;		/* enum vma_flag */
 	u32 table;		/* page table of start; the following ranges follow in table[] */
+};
+
+/*
+ * include/linux/rmap.h:struct anon_vma. What a VMA's process has had since it was forked is
+ * found through its own, what it had before through those it descends from.
+ */
+struct anon_vma {
+	u32 parent;		/* NONE: it is the root */
 };
 
 /* One page table: 512 PTEs, pte[512 * i .. ], under one PMD entry. */
@@ -213,7 +222,6 @@ struct run_before {
 	u32 pins;		/* of the folio */
 	u32 done;		/* whose mappings are removed */
 	u32 lazyfree;		/* it was a lazyfree folio's */
-	u32 pad;
 	u32 write[16], soft_dirty[16], uffd[16];	/* a bit for each PTE */
 };
 
@@ -234,6 +242,7 @@ struct task {
 	u32 page;		/* being unmapped, in page[] */
 	u32 nr_pages;		/* of the run in hand */
 	u32 ptl;		/* page table locked outside a reverse-map walk, or NONE */
+	u32 src_ptl;		/* the parent's, locked beside it while it is copied, or NONE */
 	u32 anon_vma;		/* that its reverse-map walk has locked, or NONE */
 	u32 fault_op;		/* the script operation whose access waits in a fault, or NONE */
 	u32 fault_folio;	/* whose lock it waits for, holding a reference, or NONE */
@@ -266,6 +275,7 @@ extern const char *const slot_kind_names[NR_SLOT_KINDS];
 enum state_array {
 	ARRAY_CPU, ARRAY_TASK, ARRAY_MM, ARRAY_VMA, ARRAY_FOLIO, ARRAY_PAGE, ARRAY_TABLE, ARRAY_PTE,
 	ARRAY_DEVICE, ARRAY_CLUSTER, ARRAY_SLOT, ARRAY_TLB, ARRAY_SLOT_CACHE,
+	ARRAY_ANON_VMA,
 	NR_ARRAYS
 };
 
@@ -288,6 +298,7 @@ struct mm_state {
 	u32 slot_cache_active;	/* swap_slot_cache_active: enough slots are free for it */
 	u32 op;			/* script operation under way, counted from 0 */
 	u32 fail_atomic_alloc;	/* no memory for who may not wait */
+	u32 nr_anon_vmas;	/* in use; the others stand ready for children */
 	struct list list[NR_LISTS];
 	u64 count[NR_COUNTERS];
 };
@@ -325,6 +336,7 @@ STATE_ACCESSOR(state_device, struct swap_device, ARRAY_DEVICE)
 STATE_ACCESSOR(state_cluster, struct cluster, ARRAY_CLUSTER)
 STATE_ACCESSOR(state_slot, struct slot, ARRAY_SLOT)
 STATE_ACCESSOR(state_slot_cache, struct slot_cache, ARRAY_SLOT_CACHE)
+STATE_ACCESSOR(state_anon_vma, struct anon_vma, ARRAY_ANON_VMA)
 STATE_ACCESSOR(state_tlb, struct tlb_entry, ARRAY_TLB)
 #undef STATE_ACCESSOR
 
@@ -388,6 +400,8 @@ static inline bool folio_exists(const struct mm_state *s, u32 folio)
 
 /* The index in pte[] of an address of an mm, or NONE where it has no page table. */
 u32 va_pte(const struct mm_state *s, u32 mm, u64 va);
+/* The page table of an address of an mm, whether a VMA is there or not; there must be one. */
+u32 va_table(const struct mm_state *s, u32 mm, u64 va);
 /* The VMA of an mm that holds an address, or NONE. */
 u32 va_vma(const struct mm_state *s, u32 mm, u64 va);
 /* The first one that ends above it, or NONE. */

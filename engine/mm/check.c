@@ -42,7 +42,7 @@ static bool table_in_flux(const struct machine *m, u32 table)
 	for (u32 i = 0; i < nr_of(m, ARRAY_TASK); i++) {
 		const struct task *task = state_task(m->s, i);
 
-		if (task->ptl == table && task_changes(m, task))
+		if ((task->ptl == table || task->src_ptl == table) && task_changes(m, task))
 			return true;
 	}
 	return false;
@@ -366,8 +366,15 @@ static bool check_pte_entry(const struct machine *m, const struct tally *t, u32 
 	return check_exclusive(m, t, i, slot, page, v);
 }
 
+/* What all entries of a block must have alike. A whole one is write-protected without unfolding. */
+static pte_t block_key(const struct pte_ops *ops, pte_t pte, bool in_flux)
+{
+	return ops->mkold(ops->mkclean(in_flux ? ops->wrprotect(pte) : pte));
+}
+
 /* V17 for one aligned block of 16 entries */
-static bool check_block(const struct machine *m, u32 first, bool rest, struct violation *v)
+static bool check_block(const struct machine *m, u32 first, bool in_flux, bool rest,
+			struct violation *v)
 {
 	const struct pte_ops *ops = m->arch->pte;
 	u32 cont = 0, present = 0, base = NONE;
@@ -380,8 +387,8 @@ static bool check_block(const struct machine *m, u32 first, bool rest, struct vi
 		cont++;
 		if (base == NONE)
 			base = i;
-		want = ops->mkold(ops->mkclean(ops->advance_pfn(m->pte[base], (s64)i - base)));
-		if (ops->mkold(ops->mkclean(m->pte[i])) != want)
+		want = block_key(ops, ops->advance_pfn(m->pte[base], (s64)i - base), in_flux);
+		if (block_key(ops, m->pte[i], in_flux) != want)
 			FAIL(v, V17, ON_PTE, i, m->pte[i], want);
 	}
 	if (cont && (cont != present || (rest && cont != 16)))
@@ -411,9 +418,12 @@ static bool check_page_tables(const struct machine *m, const struct tally *t, bo
 		if (m->table[i].pmd && !t->in_flux[i] && !check_pmd_entry(m, i, v))
 			return false;
 	for (u32 i = next_pte(m, 0); i < nr_of(m, ARRAY_PTE); i = next_pte(m, i + 1)) {
-		if (!t->in_flux[i / PTRS_PER_PTE] && !check_pte_entry(m, t, i, v))
+		bool in_flux = t->in_flux[i / PTRS_PER_PTE];
+
+		if (!in_flux && !check_pte_entry(m, t, i, v))
 			return false;
-		if (m->arch->pte->has_cont && i / 16 != block && !check_block(m, i & ~15u, rest, v))
+		if (m->arch->pte->has_cont && i / 16 != block &&
+		    !check_block(m, i & ~15u, in_flux, rest, v))
 			return false;
 		block = i / 16;
 	}

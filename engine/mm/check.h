@@ -6,8 +6,9 @@
  * V3 and the equalities of V1, V2 and V6 hold when no walk is under way: inside it
  * the counts lag the page table on purpose. Who zaps, faults or forks may change a
  * count or a mark before the entry: the entries of a page table that it has locked are
- * left out of V3, V4, V9 and V12. "No CPU can use" (V7, V8) leaves out
- * lazy CPUs and those that run another mm: they flush before they use the entry.
+ * left out of V3, V4, V9 and V12, and V17 lets them differ in the write bit. "No CPU
+ * can use" (V7, V8) leaves out lazy CPUs and those that run another mm: they flush
+ * before they use the entry.
  */
 #ifndef MM_CHECK_H
 #define MM_CHECK_H

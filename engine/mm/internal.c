@@ -6,7 +6,7 @@ static bool vma_maps(const struct machine *m, const struct vma *vma, const struc
 {
 	u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT), va, end;
 
-	if (!vma_in_anon_vma(vma, folio->anon_vma) || last <= folio->index ||
+	if (!vma_in_anon_vma(m, vma, folio->anon_vma) || last <= folio->index ||
 	    vma->pgoff >= folio->index + folio_nr_pages(folio))
 		return false;
 	for (va = vma_address(vma, folio, &end); va < end; va += PAGE_SIZE) {

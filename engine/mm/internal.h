@@ -123,10 +123,22 @@ static inline u32 vma_pte(const struct vma *vma, u64 address)
 	return table * PTRS_PER_PTE + (u32)(address >> PAGE_SHIFT) % PTRS_PER_PTE;
 }
 
-/* Is it among the VMAs that the reverse map of an anon_vma finds? */
-static inline bool vma_in_anon_vma(const struct vma *vma, u32 anon_vma)
+/* Is it among the VMAs that the reverse map of an anon_vma finds? Those of children are too. */
+static inline bool vma_in_anon_vma(const struct machine *m, const struct vma *vma, u32 anon_vma)
 {
-	return vma->mm != NONE && vma->anon_vma == anon_vma;
+	u32 i = vma->mm == NONE ? NONE : vma->anon_vma;
+
+	while (i != NONE && i != anon_vma)
+		i = m->anon_vma[i].parent;
+	return i != NONE;
+}
+
+/* The one whose lock is that of the whole family. */
+static inline u32 anon_vma_root(const struct machine *m, u32 anon_vma)
+{
+	while (anon_vma != NONE && m->anon_vma[anon_vma].parent != NONE)
+		anon_vma = m->anon_vma[anon_vma].parent;
+	return anon_vma;
 }
 
 /* include/linux/mmap_lock.h. Nothing waits: range_is_locked() is asked before. */
@@ -269,6 +281,8 @@ __mirrored bool try_to_migrate_one(struct machine *m, const struct folio *folio,
 bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 bool should_defer_flush(const struct machine *m, u32 mm, u32 flags);
 bool folio_not_mapped(const struct folio *folio);
+/* mm/internal.h: onto the list that swapoff walks */
+void mm_prepare_for_swap_entries(struct machine *m, u32 mm);
 void update_hiwater_rss(struct machine *m, u32 mm);
 
 /* mm/rmap.c:struct folio_referenced_arg */
@@ -408,6 +422,16 @@ __mirrored void swap_read_folio(struct machine *m, const struct folio *folio);
 
 /* --- mm/mmap.c, kernel/fork.c, kernel/exit.c -------------------------------- */
 
+struct copy;
+
+/* The child is a new mm, of which nothing has been used. False: no memory; it is gone again. */
+__mirrored bool dup_mm(struct machine *m, u32 mm, u32 child);
+__mirrored bool dup_mmap(struct machine *m, u32 mm, u32 child);
+__mirrored bool copy_page_range(struct machine *m, const struct vma *dst, const struct vma *src,
+				bool has_pinned);
+__mirrored bool copy_pte_range(struct machine *m, struct copy *c, u64 addr, u64 end);
+__mirrored bool copy_present_page(struct machine *m, struct copy *c, u32 dst, u32 page);
+__mirrored bool copy_huge_pmd(struct machine *m, struct copy *c, u32 dst, u32 src);
 __mirrored void exit_mm(struct machine *m, u32 mm);
 __mirrored void exit_mmap(struct machine *m, u32 mm);
 void mmput(struct machine *m, u32 mm);
@@ -438,6 +462,8 @@ __mirrored void __split_vma(struct machine *m, const struct vma *vma, u64 addr, 
 const struct vma *vma_modify_flags(struct machine *m, const struct vma *vma, u64 start, u64 end,
 				   u32 flags);
 void remove_vmas(struct machine *m, u32 mm, u64 start, u64 end);
+/* kernel/fork.c: the same for another mm, whose page tables are there and empty */
+const struct vma *vm_area_dup(struct machine *m, const struct vma *vma, u32 mm);
 void vma_write(struct machine *m, const struct vma *vma, const struct vma *val);
 /* Does a task hold the lock of table[table]? */
 bool page_table_is_locked(const struct machine *m, u32 table);
@@ -527,7 +553,10 @@ __mirrored u32 alloc_swap_scan_cluster(struct machine *m, const struct swap_devi
 __mirrored bool folio_dup_swap(struct machine *m, const struct folio *folio, u32 page);
 __mirrored bool folio_dup_swap_pages(struct machine *m, const struct folio *folio, u32 page,
 				     u32 nr);
-__mirrored bool swap_extend_table_alloc(struct machine *m, u32 slot, u32 page);
+/* atomic: it may not wait for memory */
+__mirrored bool swap_extend_table_alloc(struct machine *m, u32 slot, u32 page, bool atomic);
+/* False: its count needs a table for which there was no memory. */
+__mirrored bool swap_dup_entry_direct(struct machine *m, u32 slot);
 __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio);

@@ -164,7 +164,7 @@ __mirrored void folio_add_new_anon_rmap(struct machine *m, const struct folio *f
 	folio_set_flag(m, folio, PG_anon);
 	folio_set_flag(m, folio, PG_swapbacked);
 	put64(m, &folio->index, vma->pgoff + ((address - vma->start) >> PAGE_SHIFT));
-	put(m, &folio->anon_vma, vma->anon_vma);
+	put(m, &folio->anon_vma, exclusive ? vma->anon_vma : anon_vma_root(m, vma->anon_vma));
 	put(m, &m->page[folio->page].mapcount, 1);
 	put(m, &m->page[folio->page].anon_exclusive, exclusive);
 	put(m, &folio->mapcount, 1);
@@ -264,7 +264,7 @@ bool folio_try_share_anon_rmap_ptes(struct machine *m, const struct folio *folio
 }
 
 /* mm/internal.h:mm_prepare_for_swap_entries */
-static void mm_prepare_for_swap_entries(struct machine *m, u32 mm)
+void mm_prepare_for_swap_entries(struct machine *m, u32 mm)
 {
 	enum event event = m->mm[mm].on_mmlist ? EV_mmlist_checked : EV_mmlist_added;
 
@@ -680,7 +680,7 @@ static void walk_vmas(struct machine *m, const struct folio *folio,
 		const struct vma *vma = m->vma + i;
 		u64 last = vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT);
 
-		if (!vma_in_anon_vma(vma, folio->anon_vma) || last <= folio->index ||
+		if (!vma_in_anon_vma(m, vma, folio->anon_vma) || last <= folio->index ||
 		    vma->pgoff >= folio->index + folio_nr_pages(folio))
 			continue;
 		step(m, EV_rmap_vma, folio->page, i);

@@ -184,16 +184,13 @@ __mirrored u32 folio_alloc_swap(struct machine *m, const struct folio *folio)
 	return slot;
 }
 
-/*
- * mm/swapfile.c:swap_extend_table_alloc, GFP_ATOMIC. The cluster is not locked. False: no
- * memory.
- */
-__mirrored bool swap_extend_table_alloc(struct machine *m, u32 slot, u32 page)
+/* mm/swapfile.c:swap_extend_table_alloc. The cluster is not locked. False: no memory. */
+__mirrored bool swap_extend_table_alloc(struct machine *m, u32 slot, u32 page, bool atomic)
 {
 	const struct cluster *ci;
 
 	enter(m, EV_swap_extend_table_alloc, page, m->slot[slot].count);
-	if (m->s->fail_atomic_alloc) {
+	if (atomic && m->s->fail_atomic_alloc) {
 		step(m, EV_swap_extend_table_failed, page, 0);
 		return false;
 	}
@@ -263,7 +260,7 @@ __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, 
 		if (dup != DUP_NO_MEMORY)
 			continue;
 		swap_cluster_unlock(m, ci);
-		if (!swap_extend_table_alloc(m, slot + done, page + done))
+		if (!swap_extend_table_alloc(m, slot + done, page + done, true))
 			dup = DUP_BAD;
 		count(m, COUNT_swap_dup_lock, 1);
 		swap_cluster_lock(m, slot);
@@ -276,6 +273,13 @@ __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, 
 	}
 	swap_cluster_unlock(m, ci);
 	return done == nr;
+}
+
+/* mm/swapfile.c:swap_dup_entry_direct: for who has an entry that names the slot. */
+__mirrored bool swap_dup_entry_direct(struct machine *m, u32 slot)
+{
+	enter(m, EV_swap_dup_entry_direct, slot_page(m->s, slot), slot);
+	return swap_dup_entries_cluster(m, slot, slot_page(m->s, slot), 1);
 }
 
 /* mm/swapfile.c:folio_dup_swap */

@@ -52,6 +52,30 @@ __mirrored void __split_vma(struct machine *m, const struct vma *vma, u64 addr, 
 	step(m, EV_vma_split, NONE, vma_idx(m, new));
 }
 
+/* mm/rmap.c:anon_vma_fork: pages to come are found without the parent's VMAs */
+static u32 anon_vma_fork(struct machine *m, u32 parent)
+{
+	u32 i = m->s->nr_anon_vmas;
+
+	put(m, &m->s->nr_anon_vmas, i + 1);
+	put(m, &m->anon_vma[i].parent, parent);
+	return i;
+}
+
+const struct vma *vm_area_dup(struct machine *m, const struct vma *vma, u32 mm)
+{
+	const struct vma *new = vm_area_alloc(m);
+	struct vma val = *vma;
+
+	val.mm = mm;
+	val.flags &= ~(u32)(VM_LOCKED | VM_UFFD_WP);
+	val.table = va_table(m->s, mm, vma->start);
+	val.anon_vma = anon_vma_fork(m, vma->flags & VM_DROPPABLE ? NONE : vma->anon_vma);
+	vma_write(m, new, &val);
+	step(m, EV_vma_copied, NONE, vma_idx(m, new));
+	return new;
+}
+
 static void vm_area_free(struct machine *m, const struct vma *vma)
 {
 	static const struct vma none = { .mm = NONE, .anon_vma = NONE };
@@ -162,7 +186,7 @@ static bool holds_ptl(const struct machine *m, const struct task *task, u32 tabl
 	if (task->walk_pte != NONE && task->walk_flags & PVMW_PTL &&
 	    task->walk_pte / PTRS_PER_PTE == table)
 		return true;
-	return task->ptl == table || walks_huge(m, task, table);
+	return task->ptl == table || task->src_ptl == table || walks_huge(m, task, table);
 }
 
 bool page_table_is_locked(const struct machine *m, u32 table)
@@ -190,7 +214,8 @@ static bool locks_anon_vma(const struct machine *m, const struct task *task, u32
 		const struct vma *vma = m->vma + i;
 
 		if (vma->mm == mm && vma->start < end && start < vma->end &&
-		    vma_in_anon_vma(vma, task->anon_vma))
+		    task->anon_vma != NONE &&
+		    anon_vma_root(m, vma->anon_vma) == anon_vma_root(m, task->anon_vma))
 			return true;
 	}
 	return false;

@@ -468,7 +468,8 @@ const struct expr_name expr_names[] = {
 	{ "tlb_gen", "M", "mm", "context.tlb_gen (x86)", .mm = tlb_gen },
 	{ "mm_cpumask", "M", "mm",
 	  "CPUs that may hold translations, a bit each", .hex = true, .mm = cpumask },
-	{ "mm_users", "M", "mm", "1, or 0 once the process has exited", .mm = mm_users },
+	{ "mm_users", "M", "mm",
+	  "1; 0 once the process has exited, or before it is forked", .mm = mm_users },
 	{ "on_mmlist", "M", "mm", "1: swapoff would find it", .mm = on_mmlist },
 
 	{ "pte", "Mn", "mm, va",

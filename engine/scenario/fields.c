@@ -205,7 +205,7 @@ char *read_text(struct reader *r, u32 node)
 	return memcpy(copy, n->string, size);
 }
 
-static bool read_id(struct reader *r, u32 node, char **id)
+bool read_id(struct reader *r, u32 node, char **id)
 {
 	const char *text = node_at(r, node)->string;
 	size_t len = 0;

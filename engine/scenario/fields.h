@@ -80,6 +80,7 @@ extern const struct shape machine_shape, lane_shape, world_shape;	/* load_world.
 bool read_object(struct reader *r, u32 node, const struct shape *shape, void *target);
 bool read_word(struct reader *r, u32 node, const char *const *words, u32 *value);
 char *read_text(struct reader *r, u32 node);		/* NULL: err says why */
+bool read_id(struct reader *r, u32 node, char **id);
 /* "first..last" or "one" at *text, moved behind it. */
 bool parse_range(const char **text, u64 *first, u64 *last);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The format, second half: what happens, what is said, what must hold; and the file as a whole. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <fnmatch.h>
@@ -83,6 +84,43 @@ static bool read_do(struct reader *r, u32 node, void *target)
 				      sizeof(op_infos[0]), nr_op_infos);
 }
 
+/* An asid that no other mm has. */
+static u32 free_asid(const struct scenario *s)
+{
+	u32 asid = 1;
+
+	for (u32 i = 0; i < s->nr_mms; i++)
+		if (s->mms[i].asid == asid) {
+			asid++;
+			i = NONE;
+		}
+	return asid;
+}
+
+/* A new mm, which later operations may name. */
+static bool read_child(struct reader *r, u32 node, void *target)
+{
+	struct scn_op *op = target;
+	struct scenario *s = r->s;
+	struct scn_mm *mm = realloc(s->mms, (s->nr_mms + (size_t)1) * sizeof(*mm));
+
+	if (!mm)
+		return error_no_memory(r->err);
+	s->mms = mm;
+	op->child = s->nr_mms;
+	mm[op->child] = (struct scn_mm){ .asid = free_asid(s), .forked = true, .parent = op->mm };
+	if (!read_id(r, node, &mm[op->child].id))
+		return false;
+	for (u32 i = 0; i < s->nr_mms; i++)
+		if (strcmp(mm[i].id, mm[op->child].id) == 0) {
+			free(mm[op->child].id);
+			return read_fail(r, node, "expected an id of its own; \"%s\" is taken",
+					 mm[i].id);
+		}
+	s->nr_mms++;
+	return true;
+}
+
 /* Which arguments it has must be those that it takes. */
 static bool check_args(struct reader *r, u32 node, const struct scn_op *op)
 {
@@ -131,6 +169,7 @@ static const struct field op_fields[] = {
 	{ "folio", FIELD_REF, AT(scn_op, folio), .ids = &folio_ids },
 	{ "va", FIELD_HEX, AT(scn_op, va), .min = PAGE_SIZE, .max = 0x7ffffffff000 },
 	{ "pages", FIELD_INT, AT(scn_op, pages), .min = 1, .max = 1 << 24, .fallback = 1 },
+	{ "child", FIELD_READ, .read = read_child },
 	{ "prot", FIELD_WORD, AT(scn_op, prot), .words = prots },
 	{ "when", FIELD_OBJECT, AT(scn_op, when), .shape = &when_shape },
 };

@@ -274,6 +274,7 @@ static const struct field vma_fields[] = {
 	{ "locked", FIELD_BIT, AT(scn_vma, flags), .bit = VM_LOCKED },
 	{ "exec", FIELD_BIT, AT(scn_vma, flags), .bit = VM_EXEC },
 	{ "uffd_wp", FIELD_BIT, AT(scn_vma, flags), .bit = VM_UFFD_WP },
+	{ "dontfork", FIELD_BIT, AT(scn_vma, flags), .bit = VM_DONTCOPY },
 	{ "droppable", FIELD_BIT, AT(scn_vma, flags), .bit = VM_DROPPABLE },
 };
 static const struct shape vma_shape = { SHAPE(scn_vma, vma_fields), .check = check_vma };

@@ -175,7 +175,7 @@ static bool has_anonymous_vma(const struct machine *m, const struct scn_op *op)
 
 const struct op_key op_keys[] = {
 	{ "mm", OP_MM }, { "folio", OP_FOLIO }, { "va", OP_VA }, { "pages", OP_PAGES },
-	{ "prot", OP_PROT },
+	{ "prot", OP_PROT }, { "child", OP_CHILD },
 };
 const u32 nr_op_keys = NR_OF(op_keys);
 
@@ -238,6 +238,14 @@ const struct op_info op_infos[] = {
 		   "its page tables, a swap cluster or, where VMAs are cut or merged, its "
 		   "anon_vmas",
 	  .text = "the process makes a range read-only, or readable and writable" },
+	{ .name = "fork",
+	  .takes = OP_MM | OP_CHILD,
+	  .run = op_fork,
+	  .own_cpu = true,
+	  .possible = may_fork,
+	  .needs = "there may be no shared memory, and nobody else may hold the locks of the mm, "
+		   "of its anon_vmas, page tables or a swap cluster",
+	  .text = "the process forks: a child with the same memory" },
 	{ .name = "exit_mm",
 	  .takes = OP_MM,
 	  .run = op_exit_mm,

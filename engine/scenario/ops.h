@@ -10,7 +10,8 @@
 
 struct scn_op;
 
-enum op_arg { OP_MM = 1, OP_FOLIO = 2, OP_VA = 4, OP_PAGES = 8, OP_PROT = 16 };
+enum op_arg { OP_MM = 1, OP_FOLIO = 2, OP_VA = 4, OP_PAGES = 8, OP_PROT = 16,
+	      OP_CHILD = 32 };
 
 /* The key that gives an argument in a scenario. */
 struct op_key {

@@ -31,6 +31,11 @@ void op_mprotect(struct machine *m, const struct scn_op *op)
 	mmap_write_unlock(m, op->mm);
 }
 
+void op_fork(struct machine *m, const struct scn_op *op)
+{
+	dup_mm(m, op->mm, op->child);
+}
+
 void op_exit_mm(struct machine *m, const struct scn_op *op)
 {
 	exit_mm(m, op->mm);
@@ -86,6 +91,11 @@ bool may_protect(const struct machine *m, const struct scn_op *op)
 
 	return is_all_anonymous(m, op) && va_vma(m->s, op->mm, op->va) != NONE &&
 	       !range_is_locked(m, op->mm, op->va, range_end(op), lock);
+}
+
+bool may_fork(const struct machine *m, const struct scn_op *op)
+{
+	return is_all_anonymous(m, op) && !mm_is_locked(m, op->mm);
 }
 
 bool may_exit(const struct machine *m, const struct scn_op *op)

@@ -14,6 +14,7 @@ u32 next_vma(const struct mm_state *s, const struct scn_op *op, u64 va);
 
 void op_munmap(struct machine *m, const struct scn_op *op);
 void op_mprotect(struct machine *m, const struct scn_op *op);
+void op_fork(struct machine *m, const struct scn_op *op);
 void op_exit_mm(struct machine *m, const struct scn_op *op);
 void op_madvise_dontneed(struct machine *m, const struct scn_op *op);
 
@@ -23,6 +24,7 @@ bool has_vma(const struct machine *m, const struct scn_op *op);
 /* Who changes VMAs must have the mm, its anon_vmas and its page tables for itself. */
 bool may_change_vmas(const struct machine *m, const struct scn_op *op);
 bool may_protect(const struct machine *m, const struct scn_op *op);
+bool may_fork(const struct machine *m, const struct scn_op *op);
 /* Nobody works in the mm, or waits in it. */
 bool may_exit(const struct machine *m, const struct scn_op *op);
 bool may_zap(const struct machine *m, const struct scn_op *op);

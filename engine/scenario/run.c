@@ -383,7 +383,7 @@ __mirrored void run_op(struct runner *r, u32 i)
 	if (op.folio != NONE)
 		op.folio = scn_folio_state(r->s, op.folio);
 	if (op.mm != NONE && !m->mm[op.mm].mm_users) {
-		script_error(r, i, "the process must not have exited");
+		script_error(r, i, "the process must have been forked, and may not have exited");
 		return;
 	}
 	if (op.op->possible && !op.op->possible(m, &op)) {

@@ -57,6 +57,8 @@ struct scn_mm {
 	u32 tlb_pending, tlb_flushed;
 	bool on_mmlist;
 	u32 asid;		/* default: its index + 1 */
+	bool forked;		/* by an operation of the script, */
+	u32 parent;		/* from this one */
 };
 
 struct scn_vma {		/* optional: world.vmas; otherwise made from the maps */
@@ -139,6 +141,7 @@ enum op_prot { PROT_READ, PROT_READ_WRITE };
 struct scn_op {
 	u32 cpu;
 	const struct op_info *op;	/* ops.h: what to do */
+	u32 child;		/* of fork */
 	u32 mm, folio;		/* NONE unless the operation takes them */
 	u64 va;
 	u32 pages;

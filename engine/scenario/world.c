@@ -146,14 +146,49 @@ static bool make_vmas(struct builder *b, struct error *err)
 	return true;
 }
 
+/* The mm of the world that an mm descends from. */
+static u32 first_ancestor(const struct scenario *s, u32 mm)
+{
+	while (s->mms[mm].forked)
+		mm = s->mms[mm].parent;
+	return mm;
+}
+
+/* VMAs that an mm of the world begins with, and the PMD ranges that they touch. */
+static u32 count_vmas(const struct builder *b, u32 mm, size_t *ranges)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < b->nr_vmas; i++) {
+		if (b->vmas[i].mm != mm)
+			continue;
+		*ranges += (size_t)(((b->vmas[i].end - 1) >> PMD_SHIFT) -
+				    (b->vmas[i].start >> PMD_SHIFT) + 1);
+		nr++;
+	}
+	return nr;
+}
+
+/* A child may have all that its first ancestor has had, and has a table for each. */
+static void add_child_tables(struct builder *b, u32 mm)
+{
+	u32 nr = b->nr_tables;
+
+	for (u32 i = 0; i < nr; i++) {
+		if (b->range_mm[i] != first_ancestor(b->s, mm))
+			continue;
+		b->ranges[b->nr_tables] = b->ranges[i];
+		b->range_mm[b->nr_tables++] = mm;
+	}
+}
+
 /* One table for each PMD range that a VMA touches; neighbours may share one. */
 static bool make_tables(struct builder *b, struct error *err)
 {
 	size_t max = 0;
 
-	for (u32 i = 0; i < b->nr_vmas; i++)
-		max += (size_t)(((b->vmas[i].end - 1) >> PMD_SHIFT) -
-				(b->vmas[i].start >> PMD_SHIFT) + 1);
+	for (u32 i = 0; i < b->s->nr_mms; i++)
+		count_vmas(b, first_ancestor(b->s, i), &max);
 	if (max > 1u << 20)
 		return fail_vma(b, &b->vmas[b->nr_vmas - 1],
 				"expected at most 1048576 page tables in all", err);
@@ -175,16 +210,31 @@ static bool make_tables(struct builder *b, struct error *err)
 		}
 		b->nr_tables = n;
 	}
+	for (u32 i = 0; i < b->s->nr_mms; i++)
+		if (b->s->mms[i].forked)
+			add_child_tables(b, i);
 	return true;
 }
 
-/* Entries of vma[] that stand ready for what the script may split. */
+/* Entries of vma[] that stand ready for what the script may split ... */
 static u32 spare_vmas(const struct scenario *s)
 {
 	u32 nr = 0;
 
 	for (u32 i = 0; i < s->nr_ops; i++)
 		nr += s->ops[i].op->splits_vmas;
+	return nr;
+}
+
+/* ... and for children, who have what their ancestors have, split or not. */
+static u32 children_vmas(const struct builder *b)
+{
+	size_t ranges = 0;
+	u32 nr = 0;
+
+	for (u32 i = 0; i < b->s->nr_mms; i++)
+		if (b->s->mms[i].forked)
+			nr += count_vmas(b, first_ancestor(b->s, i), &ranges) + spare_vmas(b->s);
 	return nr;
 }
 
@@ -196,7 +246,8 @@ static void set_shape(const struct builder *b, struct mm_state *shape)
 	shape->nr_tlb = s->tlb_entries;
 	shape->nr[ARRAY_CPU] = shape->nr[ARRAY_TASK] = s->cpus;
 	shape->nr[ARRAY_MM] = s->nr_mms;
-	shape->nr[ARRAY_VMA] = b->nr_vmas + spare_vmas(s);
+	shape->nr[ARRAY_ANON_VMA] = b->nr_vmas + children_vmas(b);
+	shape->nr[ARRAY_VMA] = shape->nr[ARRAY_ANON_VMA] + spare_vmas(s);
 	shape->nr[ARRAY_TABLE] = b->nr_tables;
 	shape->nr[ARRAY_PTE] = b->nr_tables * PTRS_PER_PTE;
 	shape->nr[ARRAY_DEVICE] = s->nr_devices;
@@ -603,6 +654,9 @@ static void place_tables(struct builder *b)
 		b->vmas[i].anon_vma = i;
 		*WRITABLE(struct vma, b, state_vma, i) = b->vmas[i];
 	}
+	for (u32 i = 0; i < b->state->nr[ARRAY_ANON_VMA]; i++)
+		WRITABLE(struct anon_vma, b, state_anon_vma, i)->parent = NONE;
+	b->state->nr_anon_vmas = b->nr_vmas;
 	for (u32 i = b->nr_vmas; i < b->state->nr[ARRAY_VMA]; i++)
 		*WRITABLE(struct vma, b, state_vma, i) =
 			(struct vma){ .mm = NONE, .anon_vma = NONE };
@@ -616,7 +670,8 @@ static void place_cpus(struct builder *b)
 
 		*task = (struct task){
 			.walk_vma = NONE, .walk_pte = NONE, .walk_pmd = NONE,
-			.folio = NONE, .page = NONE, .ptl = NONE, .anon_vma = NONE,
+			.folio = NONE, .page = NONE, .ptl = NONE, .src_ptl = NONE,
+			.anon_vma = NONE,
 			.fault_op = NONE, .fault_folio = NONE
 		};
 		cpu->mm = NONE;
@@ -636,7 +691,7 @@ static void place_mms(struct builder *b)
 					    .tlb_pending = spec->tlb_pending,
 					    .tlb_flushed = spec->tlb_flushed,
 					    .on_mmlist = spec->on_mmlist,
-					    .mm_users = 1 };
+					    .mm_users = !spec->forked };
 	}
 }
 

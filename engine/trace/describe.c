@@ -36,7 +36,8 @@ static const struct word_field task_fields[] = {
 	FIELDS(task, run.write, 16, HEX),
 	FIELDS(task, run.soft_dirty, 16, HEX), FIELDS(task, run.uffd, 16, HEX),
 	FIELD(task, kept_pte, PTE), FIELD(task, kept, HEX),
-	FIELD(task, ptl, INDEX), FIELD(task, anon_vma, INDEX), FIELD(task, fault_op, NUMBER),
+	FIELD(task, ptl, INDEX), FIELD(task, src_ptl, INDEX),
+	FIELD(task, anon_vma, INDEX), FIELD(task, fault_op, NUMBER),
 	FIELD(task, fault_folio, FOLIO),
 };
 static const struct word_field mm_fields[] = {
@@ -95,13 +96,16 @@ static const struct word_field tlb_fields[] = {
 	FIELD(tlb_entry, span, NUMBER), FIELD(tlb_entry, flags, TLB_FLAGS),
 	FIELD(tlb_entry, invalidated_by, CPUS),
 };
+static const struct word_field anon_vma_fields[] = {
+	FIELD(anon_vma, parent, INDEX),
+};
 static const struct word_field list_fields[] = {
 	FIELD(list, first, FOLIO), FIELD(list, last, FOLIO), FIELD(list, nr, NUMBER),
 };
 static const struct word_field state_fields[] = {
 	FIELD(mm_state, cpu, NUMBER), FIELD(mm_state, op, NUMBER),
 	FIELD(mm_state, slot_cache_active, NUMBER),
-	FIELD(mm_state, fail_atomic_alloc, NUMBER),
+	FIELD(mm_state, fail_atomic_alloc, NUMBER), FIELD(mm_state, nr_anon_vmas, NUMBER),
 };
 
 struct word_fields {
@@ -126,6 +130,7 @@ static const struct word_fields array_fields[NR_ARRAYS] = {
 	[ARRAY_CLUSTER] = FIELDS_OF(cluster_fields, struct cluster, "cluster "),
 	[ARRAY_SLOT] = FIELDS_OF(slot_fields, struct slot, "slot "),
 	[ARRAY_SLOT_CACHE] = FIELDS_OF(slot_cache_fields, struct slot_cache, "slot_cache"),
+	[ARRAY_ANON_VMA] = FIELDS_OF(anon_vma_fields, struct anon_vma, "anon_vma "),
 	[ARRAY_TLB] = FIELDS_OF(tlb_fields, struct tlb_entry, "tlb "),
 };
 
@@ -191,6 +196,7 @@ static void element_text(const struct mm_state *s, const struct names *names,
 	case ARRAY_CPU:
 	case ARRAY_TASK:
 	case ARRAY_SLOT_CACHE:
+	case ARRAY_ANON_VMA:
 		snprintf(buf, size, "%" PRIu32, i);
 		break;
 	case ARRAY_MM:

@@ -52,10 +52,11 @@ struct gen {
 	u32 pages;			/* of the region */
 	struct folio_plan folio[MAX_FOLIOS];
 	struct vma_plan vma[MAX_VMAS];
-	u32 nr_named;
+	u32 nr_named, nr_children;
 };
 
 static const char *const mm_names[MAX_MMS] = { "app", "child" };
+static const char *const child_names[4] = { "kid", "kid2", "kid3", "kid4" };
 static const char *const device_names[2] = { "d0", "d1" };
 
 /* --- JSON ------------------------------------------------------------------ */
@@ -138,6 +139,8 @@ static cJSON *any_hex(struct gen *g, const struct field *f)
 
 static const char *any_id(struct gen *g, const struct id_space *ids)
 {
+	if (ids == &mm_ids && g->nr_children && chance(g->d, 2))
+		return child_names[roll(g->d, g->nr_children)];
 	if (ids == &mm_ids)
 		return mm_names[roll(g->d, g->nr_mms)];
 	if (ids == &device_ids)
@@ -669,6 +672,9 @@ static void add_argument(struct gen *g, cJSON *op, const struct folio_plan *f, u
 
 	if (strcmp(key, "folio") == 0) {
 		cJSON_AddStringToObject(op, key, f->id);
+	} else if (strcmp(key, "child") == 0) {
+		g->nr_children += g->nr_children < NR_OF(child_names);
+		cJSON_AddStringToObject(op, key, child_names[g->nr_children - 1]);
 	} else if (strcmp(key, "va") == 0) {
 		add_hex(op, key, g->base + (f->page + from) * PAGE_SIZE);
 	} else if (strcmp(key, "pages") == 0) {

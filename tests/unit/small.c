@@ -117,6 +117,20 @@ void small_run(const struct small *small)
 	scenario_free(s);
 }
 
+void small_compare(const struct small *a, const struct small *b,
+		   void (*compare)(const struct machine *a, const struct machine *b))
+{
+	struct scenario *s[] = { load(a), load(b) };
+	struct run run[] = { record(a, s[0]), record(b, s[1]) };
+
+	for (u32 i = 0; i < run[0].nr_lanes; i++)
+		compare(&run[0].lanes[i].m, &run[1].lanes[i].m);
+	for (u32 i = 0; i < NR_OF(run); i++) {
+		run_free(&run[i]);
+		scenario_free(s[i]);
+	}
+}
+
 void small_refused(const struct small *small, const char *text)
 {
 	struct scenario *s = load(small);

@@ -30,6 +30,10 @@ void small_costs(const struct small *small, const struct cost *costs, u32 nr);
 
 /* Fails the test where one does not hold. */
 void small_run(const struct small *small);
+/* Run both and hand the machines, as each lane leaves them, to a comparison. */
+struct machine;
+void small_compare(const struct small *a, const struct small *b,
+		   void (*compare)(const struct machine *a, const struct machine *b));
 /* The script cannot be: the message has this text. */
 void small_refused(const struct small *small, const char *text);
 

@@ -169,6 +169,11 @@ static pte_t swp_mkuffd(pte_t pte)
 	return pte | SWP_UFFD;
 }
 
+static pte_t swp_clear_uffd(pte_t pte)
+{
+	return pte & ~SWP_UFFD;
+}
+
 /* --- taken apart and put together ------------------------------------------ */
 
 static void decode(pte_t pte, const struct softleaf_types *types, struct pte_desc *desc)
@@ -398,6 +403,7 @@ static const struct pte_field none_fields[] = {
 	.swp_clear_exclusive = swp_clear_exclusive, \
 	.swp_mksoft_dirty = unchanged, \
 	.swp_mkuffd = swp_mkuffd, \
+	.swp_clear_uffd = swp_clear_uffd, \
 	.swp_pfn_bits = SWP_PFN_BITS
 #define COMMON_FIELDS \
 	[PTE_NONE] = PTE_FIELDS(none_fields), \
