@@ -373,6 +373,19 @@ static void resume_faults(struct runner *r)
 	}
 }
 
+static bool is_possible(struct runner *r, const struct scn_op *op, u32 i)
+{
+	const char *needs = NULL;
+
+	if (op->mm != NONE && !r->m->mm[op->mm].mm_users)
+		needs = "the process must have been forked, and may not have exited";
+	else if (op->op->possible && !op->op->possible(r->m, op))
+		needs = op->op->needs;
+	if (needs)
+		script_error(r, i, needs);
+	return !needs;
+}
+
 __mirrored void run_op(struct runner *r, u32 i)
 {
 	struct machine *m = r->m;
@@ -382,14 +395,8 @@ __mirrored void run_op(struct runner *r, u32 i)
 
 	if (op.folio != NONE)
 		op.folio = scn_folio_state(r->s, op.folio);
-	if (op.mm != NONE && !m->mm[op.mm].mm_users) {
-		script_error(r, i, "the process must have been forked, and may not have exited");
+	if (!is_possible(r, &op, i))
 		return;
-	}
-	if (op.op->possible && !op.op->possible(m, &op)) {
-		script_error(r, i, op.op->needs);
-		return;
-	}
 	machine_run_on(m, op.cpu);
 	put(m, &m->s->op, i);
 	if (!r->firing || op.cpu != cpu) {
@@ -402,7 +409,9 @@ __mirrored void run_op(struct runner *r, u32 i)
 		r->survey->lane->began[i] = (u32)m->steps;
 	if (op.op->takes & OP_MM)
 		switch_mm(m, op.mm);
-	op.op->run(m, &op);
+	/* What happens at its first steps may have made it impossible. */
+	if (is_possible(r, &op, i))
+		op.op->run(m, &op);
 	waits = m->task->fault_op == i;
 	if (r->firing) {
 		machine_run_on(m, cpu);

@@ -105,6 +105,12 @@ static void test_exit_refused(void **state)
 		.script = PAGEOUT ", {\"cpu\": 1, \"do\": \"exit_mm\", \"mm\": \"app\", \"when\":"
 			  " {\"enter\": \"pageout\"}}",
 	};
+	static const struct small at_once = {
+		.name = "as soon as the other one begins", .world = APP A MAP(", \"fold\": false"),
+		.script = "{\"do\": \"keep_pte\", \"mm\": \"app\", \"va\": \"" VA "\"}, {\"cpu\":"
+			  " 1, \"do\": \"exit_mm\", \"mm\": \"app\", \"when\": {\"event\":"
+			  " \"op_begin\"}}",
+	};
 	static const struct small in_walk = {
 		.name = "in the walk", .world = TWO A SHARED,
 		.script = "{\"do\": \"reclaim\", \"pages\": 16}, {\"cpu\": 1, \"do\": \"exit_mm\","
@@ -124,6 +130,7 @@ static void test_exit_refused(void **state)
 	small_refused(&again, "may not have exited");
 	small_refused(&after, "may not have exited");
 	small_refused(&in_madvise, "nobody else may hold the locks");
+	small_refused(&at_once, "keep_pte is impossible");
 	small_refused(&in_walk, "nobody else may hold the locks");
 	small_refused(&in_fault, "no CPU may wait in a fault");
 }
