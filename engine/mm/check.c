@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <stddef.h>
 #include <string.h>
 
 #include "arch/arch.h"
@@ -150,9 +151,8 @@ static void count_pte(const struct machine *m, const struct table *table, pte_t 
 	}
 }
 
-static void count_entries(const struct machine *m, u32 *scratch, struct tally *t)
+static void find_tally(const struct machine *m, u32 *scratch, struct tally *t)
 {
-	memset(scratch, 0, check_scratch_words(m->s) * sizeof(*scratch));
 	t->folio = scratch;
 	t->page = t->folio + nr_of(m, ARRAY_FOLIO);
 	t->huge = t->page + nr_of(m, ARRAY_PAGE);
@@ -162,6 +162,11 @@ static void count_entries(const struct machine *m, u32 *scratch, struct tally *t
 	t->shmem = t->anon + nr_of(m, ARRAY_MM);
 	t->swap = t->shmem + nr_of(m, ARRAY_MM);
 	t->in_flux = t->swap + nr_of(m, ARRAY_MM);
+}
+
+static void count_entries(const struct machine *m, struct tally *t)
+{
+	memset(t->folio, 0, check_scratch_words(m->s) * sizeof(*t->folio));
 	for (u32 i = 0; i < nr_of(m, ARRAY_TABLE); i++) {
 		t->in_flux[i] = table_in_flux(m, i);
 		if (m->table[i].pmd)
@@ -230,7 +235,9 @@ static bool check_mappings(const struct machine *m, const struct tally *t, u32 i
 static bool check_folios(const struct machine *m, const struct tally *t, bool rest,
 			 struct violation *v)
 {
-	for (u32 i = 0; i < nr_of(m, ARRAY_FOLIO); i++) {
+	u32 nr = m->s->has_tails ? nr_of(m, ARRAY_FOLIO) : m->s->nr_placed;
+
+	for (u32 i = 0; i < nr; i++) {
 		const struct folio *folio = m->folio + i;
 
 		if (!folio_exists(m->s, i))
@@ -553,12 +560,58 @@ static bool check_tasks(const struct machine *m, struct violation *v)
 	return true;
 }
 
-bool check_invariants(const struct machine *m, u32 *scratch, struct violation *v)
+#define IS(type, field)									\
+	(offset - offsetof(struct type, field) / sizeof(u32) <				\
+	 (sizeof(((struct type *)0)->field) + 3) / sizeof(u32))
+
+static u32 task_concern(u32 offset)
+{
+	if (IS(task, ptl) || IS(task, phase) || IS(task, walk_vma))
+		return CONCERNS_SOME | CONCERNS_ENTRIES;
+	return IS(task, walk_pte) || IS(task, nr_pages) || IS(task, folio) || IS(task, run) ?
+		       CONCERNS_SOME :
+		       0;
+}
+
+u32 check_concern(const struct mm_state *s, u32 word)
+{
+	u32 array = NR_ARRAYS, offset;
+
+	while (array && word < s->at[array - 1])
+		array--;
+	if (!array--)
+		return 0;	/* lists, counters */
+	offset = word - s->at[array];
+	switch (array) {
+	case ARRAY_TASK:
+		return task_concern(offset % (sizeof(struct task) / sizeof(u32)));
+	case ARRAY_PTE:
+	case ARRAY_TABLE:
+	case ARRAY_PAGE:
+	case ARRAY_VMA:
+		return CONCERNS_SOME | CONCERNS_ENTRIES;
+	case ARRAY_FOLIO:
+		offset %= sizeof(struct folio) / sizeof(u32);
+		if (IS(folio, pfn) || IS(folio, page))
+			return CONCERNS_SOME | CONCERNS_ENTRIES;
+		return IS(folio, next) || IS(folio, prev) ? 0 : CONCERNS_SOME;
+	case ARRAY_MM:
+		offset %= sizeof(struct mm) / sizeof(u32);
+		return IS(mm, tlb_gen) || IS(mm, hiwater_rss) ? 0 : CONCERNS_SOME;
+	case ARRAY_SLOT_CACHE:
+		return 0;
+	}
+	return CONCERNS_SOME;
+}
+
+bool check_invariants(const struct machine *m, u32 *scratch, bool entries, struct violation *v)
 {
 	bool rest = at_rest(m) && !pte_kept(m);
 	struct tally t;
 
-	count_entries(m, scratch, &t);
+	find_tally(m, scratch, &t);
+	if (entries)
+		count_entries(m, &t);
 	return check_folios(m, &t, rest, v) && check_devices(m, &t, rest, v) &&
 	       check_page_tables(m, &t, rest, v) && check_mms(m, &t, rest, v) &&
 	       check_tlbs(m, rest, v) && check_tasks(m, v);

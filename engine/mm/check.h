@@ -36,11 +36,19 @@ struct violation {
 	u64 got, want;
 };
 
+/* What a change of the state is to the invariants; no bits: nothing. */
+enum concern {
+	CONCERNS_SOME = 1,	/* one of them looks at it */
+	CONCERNS_ENTRIES = 2,	/* what the page tables say is another sum */
+};
+u32 check_concern(const struct mm_state *s, u32 word);
+
 /*
  * True when all hold. Changes nothing; cost is linear in the state. scratch holds
- * check_scratch_words() words and belongs to the caller.
+ * check_scratch_words() words and belongs to the caller. entries: it is new, or something
+ * has changed since the last call that concerns them.
  */
-bool check_invariants(const struct machine *m, u32 *scratch, struct violation *v);
+bool check_invariants(const struct machine *m, u32 *scratch, bool entries, struct violation *v);
 size_t check_scratch_words(const struct mm_state *s);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <fnmatch.h>
 #include <setjmp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,14 @@
 
 /* What is noted of a lane while it is counted. */
 struct survey {
+	struct journal journal; /* first; where each step is checked: what changes */
+	struct delta changed[32];
+	u32 concerns; /* enum concern of what has changed since they were looked at */
 	struct lane *lane;
 	u32 *left; /* of each `when` of a remark or expectation: matches to go, or 0 */
 	u32 nr_left;
 	u32 *scratch; /* for the invariants, else NULL */
 	u64 checked; /* step at which they were looked at last */
-	u32 *last; /* the state then; NULL where they are not looked at after every step */
 	bool seams; /* note them: the lane is going to be cut */
 	bool oom;
 };
@@ -99,6 +100,16 @@ static bool checks_each_step(const struct survey *survey)
 	return survey->scratch && survey->lane->m.s->words <= CHECK_EACH_STEP_WORDS;
 }
 
+/* What they are is enough: the changes themselves are forgotten. */
+static void note_changes(struct journal *journal)
+{
+	struct survey *survey = (struct survey *)(void *)journal;
+
+	for (u32 i = 0; i < journal->nr; i++)
+		survey->concerns |= check_concern(survey->lane->m.s, journal->delta[i].word);
+	journal->nr = 0;
+}
+
 static bool survey_open(struct survey *survey, bool check)
 {
 	struct lane *lane = survey->lane;
@@ -109,11 +120,13 @@ static bool survey_open(struct survey *survey, bool check)
 	lane->began = calloc((size_t)s->nr_ops + 1, sizeof(u32));
 	if (check)
 		survey->scratch = calloc(check_scratch_words(lane->m.s) + 1, sizeof(u32));
-	if (checks_each_step(survey))
-		survey->last = calloc(lane->m.s->words, sizeof(u32));
-	if (!survey->left || !lane->met || !lane->began || (check && !survey->scratch) ||
-	    (checks_each_step(survey) && !survey->last))
+	if (!survey->left || !lane->met || !lane->began || (check && !survey->scratch))
 		return false;
+	survey->concerns = CONCERNS_SOME | CONCERNS_ENTRIES;
+	survey->journal = (struct journal){ .delta = survey->changed,
+					    .max = NR_OF(survey->changed), .grow = note_changes };
+	if (checks_each_step(survey))
+		lane->m.journal = &survey->journal;
 	for (u32 i = 0; i < nr_whens(s); i++)
 		if (when_is_for(lane, i)) {
 			survey->left[i] = when_of(s, i)->nth;
@@ -124,9 +137,9 @@ static bool survey_open(struct survey *survey, bool check)
 
 static void survey_close(struct survey *survey)
 {
+	survey->lane->m.journal = NULL;
 	free(survey->left);
 	free(survey->scratch);
-	free(survey->last);
 }
 
 static void note_seam(struct survey *survey, enum event event)
@@ -196,29 +209,19 @@ static bool check_due(const struct survey *survey, enum event event)
 			(u64)m->s->words * (1 + m->s->words / CHECK_RARELY_WORDS));
 }
 
-/* Has anything but counters, since they were looked at last? Most steps write nothing. */
-static bool has_changed(const struct survey *survey)
-{
-	const struct mm_state *s = survey->lane->m.s;
-	const u32 *words = survey->lane->m.words, behind = s->at[0];
-
-	return !survey->last || memcmp(survey->last, s, offsetof(struct mm_state, count)) != 0 ||
-	       memcmp(survey->last + behind, words + behind,
-		      (s->words - behind) * sizeof(u32)) != 0;
-}
-
 static void check(struct survey *survey)
 {
-	const struct machine *m = &survey->lane->m;
+	bool each = checks_each_step(survey);
 	struct violation v;
 
-	survey->checked = m->steps;
-	if (!has_changed(survey))
+	survey->checked = survey->lane->m.steps;
+	note_changes(&survey->journal);
+	if (each && !survey->concerns)
 		return;
-	if (!check_invariants(m, survey->scratch, &v))
+	if (!check_invariants(&survey->lane->m, survey->scratch,
+			      !each || survey->concerns & CONCERNS_ENTRIES, &v))
 		describe_violation(survey->lane, &v);
-	if (survey->last)
-		memcpy(survey->last, m->words, m->s->words * sizeof(u32));
+	survey->concerns = 0;
 }
 
 static void survey_step(struct survey *survey, enum event event, u32 page)
