@@ -748,7 +748,7 @@ static bool parse_moment(const char *text, u32 end, u32 *pos)
 bool run_moment(const struct run *run, const char *moment, u32 *lane, u32 *pos,
 		struct error *err)
 {
-	const char *colon = strrchr(moment, ':');
+	const char *colon = strrchr(moment, ':'), *step = colon ? colon + 1 : moment;
 	size_t len = colon ? (size_t)(colon - moment) : 0;
 	u32 end;
 
@@ -763,10 +763,9 @@ bool run_moment(const struct run *run, const char *moment, u32 *lane, u32 *pos,
 					 "moment \"%.80s\": no lane \"%.*s\"; lanes are %s ...",
 					 moment, (int)(len < 80 ? len : 80), moment,
 					 run->lanes[0].spec->name);
-		moment = colon + 1;
 	}
 	end = (u32)run->lanes[*lane].steps;
-	if (parse_moment(moment, end, pos))
+	if (parse_moment(step, end, pos))
 		return true;
 	return error_set(err, "moment \"%.80s\": expected a step from 0 to %u of %s, or end",
 			 moment, end, run->lanes[*lane].spec->name);

@@ -105,21 +105,51 @@ static bool place_entry(struct builder *b, const struct scn_entry *spec, u32 n, 
 	return true;
 }
 
-/* Whoever has an exclusive swap entry has the page alone; a swapped page is not exclusive. */
-static bool check_sharing(struct builder *b, const struct scn_entry *spec, u32 n,
-			  struct error *err)
+/* The page that is in the swap cache there, or NONE. */
+static u32 page_in_slot(struct builder *b, u32 index)
 {
-	u32 index = entry_slot(b, spec, n);
 	const struct slot *slot = slot_at(b, index);
-	u32 page = NONE;
 
-	if (slot->kind == SLOT_FOLIO)
-		page = folio_at(b, slot->folio)->page + index - folio_at(b, slot->folio)->swap;
-	if (page != NONE && page_at(b, page)->anon_exclusive)
-		return fail_at(err, b->s, spec->at, "entries", (size_t)(spec - b->s->entries),
-			       "expected \"exclusive\": false where page %u of the folio in slot "
-			       "%u is mapped, as a swap entry shares it",
-			       page - folio_at(b, slot->folio)->page, spec->slot + n);
+	if (slot->kind != SLOT_FOLIO)
+		return NONE;
+	return folio_at(b, slot->folio)->page + index - folio_at(b, slot->folio)->swap;
+}
+
+/* A page that somebody has a swap entry for is not exclusive. */
+static bool check_shared(struct builder *b, u32 index, struct scn_place at,
+			 const char *list, u32 i, struct error *err)
+{
+	u32 page = page_in_slot(b, index);
+
+	if (page == NONE || !page_at(b, page)->anon_exclusive)
+		return true;
+	return fail_at(err, b->s, at, list, i,
+		       "expected \"exclusive\": false where page %u of the folio in slot %u is "
+		       "mapped, as a swap entry shares it",
+		       page - folio_at(b, slot_at(b, index)->folio)->page,
+		       index - state_device(b->state, slot_device(b->state, index))->first_slot);
+}
+
+static bool check_slots(struct builder *b, u32 i, struct error *err)
+{
+	const struct scn_slot *spec = &b->s->slots[i];
+	u32 first = state_device(b->state, spec->device)->first_slot;
+
+	for (u32 n = spec->first; spec->count && n <= spec->last; n++)
+		if (!check_shared(b, first + n, spec->at, "slots", i, err))
+			return false;
+	return true;
+}
+
+/* Whoever has an exclusive swap entry has the page alone. */
+static bool check_entry(struct builder *b, const struct scn_entry *spec, u32 n,
+			struct error *err)
+{
+	u32 index = entry_slot(b, spec, n), page = page_in_slot(b, index);
+	const struct slot *slot = slot_at(b, index);
+
+	if (!check_shared(b, index, spec->at, "entries", (u32)(spec - b->s->entries), err))
+		return false;
 	if (spec->exclusive && (slot->count > 1 || (page != NONE && page_at(b, page)->mapcount)))
 		return fail_at(err, b->s, spec->at, "entries", (size_t)(spec - b->s->entries),
 			       "expected no \"exclusive\", as somebody else has slot %u too",
@@ -137,7 +167,10 @@ bool place_entries(struct builder *b, struct error *err)
 				return false;
 	for (u32 i = 0; i < s->nr_entries; i++)
 		for (u32 n = 0; s->entries[i].kind == ENTRY_SWAP && n < s->entries[i].pages; n++)
-			if (!check_sharing(b, &s->entries[i], n, err))
+			if (!check_entry(b, &s->entries[i], n, err))
 				return false;
+	for (u32 i = 0; i < s->nr_slots; i++)
+		if (!check_slots(b, i, err))
+			return false;
 	return true;
 }

@@ -71,6 +71,15 @@ static const struct refused cases[] = {
 	  PAGEOUT,
 	  "w:2:1: /world/entries/0: expected \"exclusive\": false where page 0 of the folio in "
 	  "slot 5 is mapped, as a swap entry shares it" },
+	{ "a slot that somebody has whose page is exclusive where it is mapped",
+	  "\"folios\": [{\"id\": \"A\", \"order\": 4, \"swap\": {\"device\": \"zram0\","
+	  " \"slot\": 16}}],"
+	  "\"maps\": [{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}], \"slots\": ["
+	  "{\"device\": \"zram0\", \"slots\": \"16..31\", \"count\": 0},\n"
+	  "{\"device\": \"zram0\", \"slots\": \"20\"}]",
+	  PAGEOUT,
+	  "w:2:1: /world/slots/1: expected \"exclusive\": false where page 4 of the folio in "
+	  "slot 20 is mapped, as a swap entry shares it" },
 	{ "anonymous memory among shared memory",
 	  "\"folios\": [{\"id\": \"A\", \"shmem\": true}, {\"id\": \"B\"}], \"vmas\": ["
 	  "{\"mm\": \"a\", \"start\": \"0x10000\", \"end\": \"0x20000\"}], \"maps\": ["
