@@ -63,6 +63,8 @@ int complain(int status, const char *format, ...) __attribute__((format(printf, 
  */
 int command_open(const struct options *opt, const char *scenario, enum run_mode mode,
 		 bool invariants, struct run *run);
+/* What `run` prints, of the lanes of --lane. */
+int command_print_steps(const struct options *opt, struct run *run);
 /* STATUS_OK, or what a lane that could not run to its end means; complains. */
 int command_limits(const struct run *run);
 void command_close(struct run *run);

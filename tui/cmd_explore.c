@@ -49,26 +49,19 @@ static int explore(const struct options *opt, struct run *run)
 		status = complain(STATUS_INTERNAL, status == TERM_UNUSABLE ?
 				  "the terminal could not be used" : "out of memory");
 	app_close(&app);
-	return status;
+	return status == STATUS_OK ? command_limits(run) : status;
 }
 
-/* No terminal to explore in: the steps as text; --at must make sense all the same. */
-static int print_steps(const struct options *opt)
+/* No terminal to explore in: the steps as text; the options must make sense all the same. */
+static int print_steps(const struct options *opt, struct run *run)
 {
-	struct error err = { .text = "" };
-	u32 lane, pos;
-	struct run run;
-	int status;
+	struct app app;
+	int status = command_open_app(opt, run, &app);
 
-	if (!opt->at)
-		return cmd_run(opt);
-	status = command_open(opt, opt->args[0], RUN_COUNT, false, &run);
 	if (status != STATUS_OK)
 		return status;
-	if (!run_moment(&run, opt->at, &lane, &pos, &err))
-		status = complain(STATUS_USAGE, "%s", err.text);
-	command_close(&run);
-	return status == STATUS_OK ? cmd_run(opt) : status;
+	app_close(&app);
+	return command_print_steps(opt, run);
 }
 
 int cmd_explore(const struct options *opt)
@@ -77,14 +70,12 @@ int cmd_explore(const struct options *opt)
 	struct run run;
 	int status;
 
-	if (!term_usable())
-		return opt->nr_args ? print_steps(opt) : cmd_list(opt);
+	if (!term_usable() && !opt->nr_args)
+		return cmd_list(opt);
 	status = command_open(opt, scenario, RUN_EXPLORE, false, &run);
 	if (status != STATUS_OK)
 		return status;
-	status = explore(opt, &run);
-	if (status == STATUS_OK)
-		status = command_limits(&run);
+	status = term_usable() ? explore(opt, &run) : print_steps(opt, &run);
 	command_close(&run);
 	return status;
 }

@@ -200,7 +200,7 @@ static bool print_lane(struct printer *p, struct lane *lane)
 	return ok;
 }
 
-static int print_lanes(const struct options *opt, const struct run *run)
+int command_print_steps(const struct options *opt, struct run *run)
 {
 	static void (*const print[NR_FORMATS])(struct printer *) = {
 		[FORMAT_TEXT] = print_text,
@@ -224,7 +224,7 @@ static int print_lanes(const struct options *opt, const struct run *run)
 	for (u32 i = 0; ok && i < run->nr_lanes; i++)
 		if (is_chosen(opt, &run->lanes[i]))
 			ok = print_lane(&p, &run->lanes[i]);
-	return ok ? STATUS_OK : complain(STATUS_INTERNAL, "out of memory");
+	return ok ? command_limits(run) : complain(STATUS_INTERNAL, "out of memory");
 }
 
 int cmd_run(const struct options *opt)
@@ -234,9 +234,7 @@ int cmd_run(const struct options *opt)
 
 	if (status != STATUS_OK)
 		return status;
-	status = print_lanes(opt, &run);
-	if (status == STATUS_OK)
-		status = command_limits(&run);
+	status = command_print_steps(opt, &run);
 	command_close(&run);
 	return status;
 }

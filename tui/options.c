@@ -215,6 +215,9 @@ static bool find_command(struct options *opt, struct error *err)
 			return true;
 	if (near)
 		return error_set(err, "no command \"%s\" (did you mean \"%s\"?)", word, near);
+	for (u32 i = 0; i < nr_option_infos; i++)
+		if (strcmp(option_infos[i].name, word) == 0)
+			return error_set(err, "no command \"%s\" (did you mean --%s?)", word, word);
 	if (opt->nr_args > 1)
 		return error_set(err, "no command \"%s\"; folioscope --help lists them", word);
 	return true;

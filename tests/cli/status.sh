@@ -65,6 +65,18 @@ ends 2 cuonts unmap-64k
 says 'did you mean "counts"?'
 ends 2 lst
 says 'did you mean "list"?'
+ends 2 help
+says 'did you mean --help?'
+ends 2 version counts
+says 'did you mean --version?'
+"$FOLIOSCOPE" - --at end <scenarios/unmap-64k.json >"$dir/out"
+check "without a terminal a scenario is read once, from a pipe too" test $? -eq 0
+"$FOLIOSCOPE" run unmap-64k >"$dir/run" </dev/null
+check "  and its steps are printed" cmp -s "$dir/run" "$dir/out"
+ends 2 unmap-64k --view pt
+says 'did you mean "pte"?'
+ends 2 unmap-64k --at arm64/batched:999999
+says 'moment "arm64/batched:999999": expected a step from 0 to '
 ends 2 counts
 says 'usage: folioscope counts SCENARIO'
 ends 2 counts unmap-64k unmap-64k-old
