@@ -14,6 +14,7 @@
 #define TWO	"\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\"}, {\"id\": \"kid\"}],"
 #define VA	"0x7f0000010000"
 #define A	"\"folios\": [{\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\"}],"
+#define DATA	"\"folios\": [{\"id\": \"A\", \"order\": 4, \"fill\": \"data\"}],"
 #define THP	"\"folios\": [{\"id\": \"A\", \"order\": 9}], \"maps\": [{\"mm\": \"app\","	\
 		" \"va\": \"0x7f0000200000\", \"folio\": \"A\", \"pmd\": true}]"
 #define MAP(more) "\"maps\": [{\"mm\": \"app\", \"va\": \"" VA "\", \"folio\": \"A\"" more "}]"
@@ -379,15 +380,26 @@ static void assert_same(const struct machine *a, const struct machine *b)
 static void test_like_placed(void **state)
 {
 #define OLD_ONES ", \"young\": false"
+#define LANES	 BOTH("7.3") ", " BOTH("6.16") ", " BOTH("6.12")
 #define AT_REST	 "{\"do\": \"try_to_unmap_flush\"}"
 #define RECLAIM	 "{\"do\": \"reclaim\", \"pages\": 16}"
+#define WRITTEN	 WRITE("app", "0x7f0000010000") ", " WRITE("app", "0x7f0000011000") ", "	\
+		 WRITE("app", "0x7f0000012000") ", " WRITE("app", "0x7f0000013000")
+#define HALVES(write)									\
+	"\"maps\": [{\"mm\": \"app\", \"va\": \"" VA "\", \"folio\": \"A\", \"pages\":"	\
+	" \"0..3\", \"write\": " write "}, {\"mm\": \"app\", \"va\":"			\
+	" \"0x7f0000014000\", \"folio\": \"A\", \"pages\": \"4..15\","			\
+	" \"write\": false, \"exclusive\": false}]"
 	static const struct small pairs[][2] = {
-		{ { .name = "alive, placed", .world = TWO A SHARED, .script = AT_REST },
-		  { .name = "alive", .world = APP A MAP(OLD_ONES), .script = FORK } },
-		{ { .name = "dead, placed",
+		{ { .name = "alive, placed", .lanes = LANES, .world = TWO A SHARED,
+		    .script = AT_REST },
+		  { .name = "alive", .lanes = LANES, .world = APP A MAP(OLD_ONES),
+		    .script = FORK } },
+		{ { .name = "dead, placed", .lanes = LANES,
 		    .world = APP A MAP(", \"write\": false, \"exclusive\": false"),
 		    .script = AT_REST },
-		  { .name = "dead", .world = APP A MAP(""), .script = FORK ", " EXIT("new") } },
+		  { .name = "dead", .lanes = LANES, .world = APP A MAP(""),
+		    .script = FORK ", " EXIT("new") } },
 		{ { .name = "swapped out, placed", .world = TWO A SHARED, .script = RECLAIM },
 		  { .name = "swapped out", .world = APP A MAP(OLD_ONES),
 		    .script = FORK ", " RECLAIM } },
@@ -396,6 +408,16 @@ static void test_like_placed(void **state)
 		    .script = RECLAIM },
 		  { .name = "swapped out, dead", .world = APP A MAP(OLD_ONES),
 		    .script = FORK ", " RECLAIM ", " EXIT("new") } },
+		{ { .name = "dead, then written to, placed", .world = APP DATA HALVES("true"),
+		    .script = AT_REST },
+		  { .name = "dead, then written to", .world = APP DATA MAP(""),
+		    .script = FORK ", " EXIT("new") ", " WRITTEN } },
+		{ { .name = "the same, then made read-only, placed",
+		    .world = APP DATA HALVES("false"), .script = AT_REST },
+		  { .name = "the same, then made read-only", .world = APP DATA MAP(""),
+		    .script = FORK ", " EXIT("new") ", " WRITTEN ", {\"do\": \"mprotect\","
+			      " \"mm\": \"app\", \"va\": \"" VA "\", \"pages\": 16, \"prot\":"
+			      " \"read\"}" } },
 	};
 
 	(void)state;
