@@ -354,10 +354,6 @@ __mirrored bool copy_pte_range(struct machine *m, struct copy *c, u64 addr, u64 
 		if (!c->prealloc)
 			stop = COPY_FAILED;
 	}
-	if (c->prealloc) {
-		folio_put(m, c->prealloc);
-		c->prealloc = NULL;
-	}
 	put(m, &m->task->folio, NONE);
 	return stop != COPY_FAILED;
 }

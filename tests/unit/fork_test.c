@@ -256,9 +256,10 @@ static const struct small forks[] = {
 	{ .name = "migration, broken and device-exclusive entries",
 	  .world = APP "\"folios\": [{\"id\": \"A\", \"flags\": [\"dirty\"]}, {\"id\":"
 		   " \"B\"}], \"maps\": [{\"mm\": \"app\", \"va\": \"" VA "\","
-		   " \"folio\": \"A\", \"device_exclusive\": true}], \"entries\":"
+		   " \"folio\": \"A\", \"device_exclusive\": true, \"uffd\": true}], \"entries\":"
 		   " [{\"mm\": \"app\", \"va\": \"0x7f0000011000\", \"kind\":"
-		   " \"migration\", \"folio\": \"B\", \"exclusive\": true, \"uffd\": true},"
+		   " \"migration\", \"folio\": \"B\", \"exclusive\": true, \"uffd\": true,"
+		   " \"soft_dirty\": true},"
 		   " {\"mm\": \"app\", \"va\": \"0x7f0000012000\", \"kind\":"
 		   " \"hwpoison\", \"pfn\": \"0x99\"}]",
 	  .script = FORK ", " FORK2,
@@ -266,6 +267,8 @@ static const struct small forks[] = {
 		      AT_END("1", "!write(app, " VA ") && exclusive(A) == 0 && mapcount(A) == 2"),
 		      AT_END("1", "migration(new, 0x7f0000011000) && anonpages(new) == 2"),
 		      "pte(new, 0x7f0000012000) == pte(app, 0x7f0000012000)",
+		      "uffd(app, " VA ") && !uffd(new, " VA ")",
+		      IN("x86_64/*", "pte(new, 0x7f0000011000) & 2"),
 		      "anonpages(newer) == 2 && mapcount(A) == 3" } },
 	{ .name = "a device has a page whose folio is locked: fork fails",
 	  .world = APP "\"folios\": [{\"id\": \"A\", \"flags\": [\"locked\"]}],"
@@ -304,6 +307,13 @@ static const struct small forks[] = {
 		      "{\"at\": {\"event\": \"anon_rmap_duplicated\", \"nth\": 1}, \"that\":"
 		      " \"mapcount(A) == 24\"}",
 		      "dirty(new, " VA ", 16) == 8 && write(app, " VA ", 16) == 0" } },
+	{ .name = "unpinned while a page is allocated: shared after all, the page goes back",
+	  .world = APP "\"folios\": [{\"id\": \"A\", \"pins\": 1}, " FREE_PAGES("1") "],"
+		   MAP(""),
+	  .script = FORK ", {\"cpu\": 1, \"do\": \"unpin\", \"folio\": \"A\", \"when\":"
+		    " {\"event\": \"folio_allocated\"}}",
+	  .expect = { "mapcount(A) == 2 && exclusive(A) == 0 && refcount(F) == 0",
+		      "count(folio_freed) == 1 && anonpages(new) == 1" } },
 	{ .name = "6.1: entry by entry",
 	  .lanes = BOTH("6.1"),
 	  .world = APP "\"folios\": [{\"id\": \"A\", \"count\": 4}, {\"id\": \"P\","

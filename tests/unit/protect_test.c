@@ -80,6 +80,19 @@ static const struct small smalls[] = {
 		      IN("arm64/*", "write(app, " VA ", 8) == 8 && write(app, 0x7f0000018000, 8)"
 				    " == 0"),
 		      "uffd(app, 0x7f0000018000, 8) == 8" } },
+	{ .name = "the same entry by entry, in 6.12",
+	  .lanes = BOTH("6.12"),
+	  .world = APP A "\"maps\": [{\"mm\": \"app\", \"va\": \"" VA "\", \"folio\": \"A\","
+		   " \"pages\": \"0..7\", \"soft_dirty\": false, \"write\": false, \"dirty\":"
+		   " false}, {\"mm\": \"app\", \"va\": \"0x7f0000018000\", \"folio\": \"A\","
+		   " \"pages\": \"8..15\", \"write\": false, \"uffd\": true}],"
+		   " \"vmas\": [{\"mm\": \"app\", \"start\": \"" VA "\", \"end\":"
+		   " \"0x7f0000020000\", \"write\": false, \"uffd_wp\": true}]",
+	  .script = READ_WRITE(VA, "16"),
+	  .expect = { IN("x86_64/*", "write(app, " VA ", 16) == 0"),
+		      IN("arm64/*", "write(app, " VA ", 8) == 8 && write(app, 0x7f0000018000, 8)"
+				    " == 0"),
+		      "uffd(app, 0x7f0000018000, 8) == 8" } },
 	{ .name = "swap entries stay, and are writable when they come back",
 	  .world = APP A MAP(""),
 	  .script = "{\"do\": \"madvise_pageout\", \"mm\": \"app\", \"va\": \"" VA "\","
