@@ -110,6 +110,16 @@ enum folio_split { SPLIT_FOLIO, SPLIT_HUGE_PAGE_FOLIO, SPLIT_HUGE_PAGE };
 enum zero_remap { ZERO_KEEPS_MARKS, ZERO_LOSES_MARKS, ZERO_MAPPED_AGAIN };
 
 /*
+ * Swap entries that go at munmap: a run of them, cut where a slot is shared or cached; a run, at
+ * once if all its slots are alike and used by it alone; a run that is found, but freed one slot
+ * after the other; or each on its own.
+ */
+enum swap_zap { SWAP_ZAP_RUNS, SWAP_ZAP_UNIFORM, SWAP_ZAP_SLOTS, SWAP_ZAP_PTES };
+
+/* The functions that zap a VMA: __zap_vma_range(), or unmap_single_vma() and unmap_page_range() */
+enum zap_names { ZAP_VMA_RANGE, ZAP_PAGE_RANGE };
+
+/*
  * Dirty folios may be written out once no CPU can write through an old translation: a flush
  * for each; one for all folios of a list, locked until then; one for as many as a batch holds,
  * unlocked meanwhile and looked at again.
@@ -176,6 +186,8 @@ struct kernel {
 	enum prot_batch prot_batch;
 	enum prot_upgrade prot_upgrade;
 	enum prot_flush prot_flush;
+	enum swap_zap swap_zap;
+	enum zap_names zap_names;
 	enum dirty_flush dirty_flush;
 	struct softleaf_types types;
 };

@@ -379,11 +379,17 @@ struct mmu_gather;
 __mirrored void unmap_vmas(struct machine *m, struct mmu_gather *tlb, u64 start, u64 end);
 __mirrored void __zap_vma_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
 				u64 start, u64 end, bool reclaim_pt);
+__mirrored void unmap_single_vma(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				 u64 start, u64 end, bool reclaim_pt);
+__mirrored void unmap_page_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				 u64 start, u64 end, bool reclaim_pt);
 __mirrored void zap_pte_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
 			      u64 addr, u64 end, bool reclaim_pt);
 __mirrored void zap_huge_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
 			     u32 table);
 __mirrored void zap_vma_range_batched(struct machine *m, struct mmu_gather *tlb,
+				      const struct vma *vma, u64 start, u64 end);
+__mirrored void zap_page_range_single(struct machine *m, struct mmu_gather *tlb,
 				      const struct vma *vma, u64 start, u64 end);
 __mirrored void free_pgtables(struct machine *m, struct mmu_gather *tlb, u64 start, u64 end);
 
@@ -571,6 +577,7 @@ void swap_cluster_unlock(struct machine *m, const struct cluster *ci);
 /* The cluster is locked. page: of the slot, for who watches. */
 void __swap_cluster_put_entry(struct machine *m, const struct cluster *ci, u32 slot, u32 page);
 /* Free slots that nobody names any more; the cluster is locked. */
+void swap_free_slots(struct machine *m, u32 slot, u32 nr);
 __mirrored void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr);
 
 /* --- memcontrol.c ----------------------------------------------------------- */
@@ -593,6 +600,10 @@ __mirrored void swap_free(struct machine *m, u32 slot, u32 page);
 __mirrored void __swap_entry_free(struct machine *m, u32 slot, u32 page);
 __mirrored void swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void cluster_swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr);
+bool swap_is_last_map(struct machine *m, u32 slot, u32 nr);
+void put_last_users(struct machine *m, u32 slot, u32 nr);	/* of such slots; cluster locked */
+__mirrored void free_swap_and_cache(struct machine *m, u32 slot);
+__mirrored void free_swap_and_cache_nr(struct machine *m, u32 slot, u32 nr);
 __mirrored void swap_entries_put_map(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void put_swap_folio(struct machine *m, const struct folio *folio, u32 slot);
 __mirrored void swap_entries_put_cache(struct machine *m, const struct folio *folio, u32 slot);

@@ -59,10 +59,26 @@ static u32 zap_present_ptes(struct machine *m, struct mmu_gather *tlb, const str
 	}
 	folio = m->folio + page_folio(m->s, page);
 	put(m, &m->task->folio, folio_idx(m, folio));
-	if (folio_test_large(folio) && max > 1)
+	if (folio_test_large(folio) && max > 1 && m->kernel->page_api == API_FOLIO)
 		nr = folio_pte_batch_flags(m, folio, pte, ptent, max, 0);
 	*force_break = zap_present_folio_ptes(m, tlb, vma, folio, page, pte, nr, zapped);
 	return nr;
+}
+
+static void free_swap(struct machine *m, u32 slot, u32 nr)
+{
+	switch (m->kernel->swap_zap) {
+	case SWAP_ZAP_RUNS:
+		swap_put_entries_direct(m, slot, nr);
+		return;
+	case SWAP_ZAP_UNIFORM:
+	case SWAP_ZAP_SLOTS:
+		free_swap_and_cache_nr(m, slot, nr);
+		return;
+	case SWAP_ZAP_PTES:
+		free_swap_and_cache(m, slot);
+		return;
+	}
 }
 
 /* mm/memory.c:zap_nonpresent_ptes. Of markers and of what is broken nothing is counted. */
@@ -74,9 +90,10 @@ static u32 zap_nonpresent_ptes(struct machine *m, u32 pte, pte_t ptent, u32 max,
 	u64 pfn;
 
 	if (slot != NONE) {
-		nr = swap_pte_batch(m, pte, ptent, max);
+		if (m->kernel->swap_zap != SWAP_ZAP_PTES)
+			nr = swap_pte_batch(m, pte, ptent, max);
 		zapped->swapents += nr;
-		swap_put_entries_direct(m, slot, nr);
+		free_swap(m, slot, nr);
 	} else if (softleaf_device_exclusive_pfn(ops, &m->kernel->types, ptent, &pfn)) {
 		const struct folio *folio = m->folio + pfn_folio(m->s, pfn);
 
@@ -200,11 +217,9 @@ static void zap_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma 
 		zap_pte_range(m, tlb, vma, start, end, reclaim_pt);
 }
 
-/* mm/memory.c:__zap_vma_range */
-__mirrored void __zap_vma_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
-				u64 start, u64 end, bool reclaim_pt)
+static void zap_pmds(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u64 start,
+		     u64 end, bool reclaim_pt)
 {
-	enter(m, EV___zap_vma_range, NONE, (u32)((end - start) >> PAGE_SHIFT));
 	for (u64 next; start < end; start = next) {
 		next = (start | (PMD_SIZE - 1)) + 1;
 		if (next > end)
@@ -213,6 +228,39 @@ __mirrored void __zap_vma_range(struct machine *m, struct mmu_gather *tlb, const
 	}
 	if (!tlb->fullmm && m->arch->tlb_flush_each_vma)
 		tlb_flush_mmu_tlbonly(m, tlb);
+}
+
+/* mm/memory.c:__zap_vma_range */
+__mirrored void __zap_vma_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				u64 start, u64 end, bool reclaim_pt)
+{
+	enter(m, EV___zap_vma_range, NONE, (u32)((end - start) >> PAGE_SHIFT));
+	zap_pmds(m, tlb, vma, start, end, reclaim_pt);
+}
+
+/* mm/memory.c:unmap_page_range (6.12) */
+__mirrored void unmap_page_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				 u64 start, u64 end, bool reclaim_pt)
+{
+	enter(m, EV_unmap_page_range, NONE, (u32)((end - start) >> PAGE_SHIFT));
+	zap_pmds(m, tlb, vma, start, end, reclaim_pt);
+}
+
+/* mm/memory.c:unmap_single_vma (6.12) */
+__mirrored void unmap_single_vma(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
+				 u64 start, u64 end, bool reclaim_pt)
+{
+	enter(m, EV_unmap_single_vma, NONE, (u32)((end - start) >> PAGE_SHIFT));
+	unmap_page_range(m, tlb, vma, start, end, reclaim_pt);
+}
+
+static void zap_vma(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u64 start,
+		    u64 end, bool reclaim_pt)
+{
+	if (m->kernel->zap_names == ZAP_PAGE_RANGE)
+		unmap_single_vma(m, tlb, vma, start, end, reclaim_pt);
+	else
+		__zap_vma_range(m, tlb, vma, start, end, reclaim_pt);
 }
 
 /* mm/memory.c:unmap_vmas: all VMAs of the mm, as far as they are inside */
@@ -224,8 +272,8 @@ __mirrored void unmap_vmas(struct machine *m, struct mmu_gather *tlb, u64 start,
 	while ((i = find_vma(m->s, tlb->mm, start)) != NONE && m->vma[i].start < end) {
 		const struct vma *vma = m->vma + i;
 
-		__zap_vma_range(m, tlb, vma, start > vma->start ? start : vma->start,
-				end < vma->end ? end : vma->end, false);
+		zap_vma(m, tlb, vma, start > vma->start ? start : vma->start,
+			end < vma->end ? end : vma->end, false);
 		start = vma->end;
 	}
 }
@@ -270,4 +318,13 @@ __mirrored void zap_vma_range_batched(struct machine *m, struct mmu_gather *tlb,
 	enter(m, EV_zap_vma_range_batched, NONE, (u32)((end - start) >> PAGE_SHIFT));
 	update_hiwater_rss(m, tlb->mm);
 	__zap_vma_range(m, tlb, vma, start, end, true);
+}
+
+/* mm/memory.c:zap_page_range_single (6.12): the same */
+__mirrored void zap_page_range_single(struct machine *m, struct mmu_gather *tlb,
+				      const struct vma *vma, u64 start, u64 end)
+{
+	enter(m, EV_zap_page_range_single, NONE, (u32)((end - start) >> PAGE_SHIFT));
+	update_hiwater_rss(m, tlb->mm);
+	unmap_single_vma(m, tlb, vma, start, end, true);
 }

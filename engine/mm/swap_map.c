@@ -218,6 +218,28 @@ static bool put_cache(struct machine *m, u32 slot, u32 page)
 	return false;
 }
 
+/* mm/swapfile.c:swap_is_last_map: each has one user, and all are cached, or none is */
+bool swap_is_last_map(struct machine *m, u32 slot, u32 nr)
+{
+	bool alike = nr > 1;
+
+	for (u32 i = slot; alike && i < slot + nr; i++)
+		alike = m->slot[i].count == 1 && m->slot[i].kind == m->slot[slot].kind;
+	step(m, alike ? EV_swap_slots_alike : EV_swap_slots_differ, NONE, slot);
+	return alike;
+}
+
+void put_last_users(struct machine *m, u32 slot, u32 nr)
+{
+	for (u32 i = slot; i < slot + nr; i++) {
+		if (m->slot[i].kind == SLOT_SHADOW)
+			put(m, &m->slot[i].kind, SLOT_RESERVED);
+		put(m, &m->slot[i].count, 0);
+	}
+	count(m, COUNT_swap_slot_write, m->slot[slot].kind == SLOT_FOLIO ? nr : 0);
+	step(m, EV_swap_counts_gone, NONE, slot);
+}
+
 /* mm/swapfile.c:cluster_swap_free_nr */
 __mirrored void cluster_swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr)
 {
@@ -236,7 +258,7 @@ __mirrored void cluster_swap_free_nr(struct machine *m, u32 slot, u32 page, u32 
 			free_swap_slot(m, i);
 }
 
-/* mm/swapfile.c:swap_entries_put_map */
+/* mm/swapfile.c:swap_entries_put_map: all at once if they are alike, else one by one */
 __mirrored void swap_entries_put_map(struct machine *m, u32 slot, u32 page, u32 nr)
 {
 	const struct cluster *ci;
@@ -244,8 +266,15 @@ __mirrored void swap_entries_put_map(struct machine *m, u32 slot, u32 page, u32 
 	count(m, COUNT_swap_free_lock, 1);
 	enter(m, EV_swap_entries_put_map, page, nr);
 	ci = swap_cluster_lock(m, slot);
+	if (swap_is_last_map(m, slot, nr)) {
+		put_last_users(m, slot, nr);
+		if (m->slot[slot].kind == SLOT_RESERVED)
+			swap_entries_free(m, slot, nr);
+		swap_cluster_unlock(m, ci);
+		return;
+	}
 	for (u32 i = 0; i < nr; i++) {
-		if (put_user(m, slot + i, page + i))
+		if (put_user(m, slot + i, page == NONE ? NONE : page + i))
 			swap_entries_free(m, slot + i, 1);
 		else
 			count(m, COUNT_swap_slot_write, 1);
@@ -295,7 +324,7 @@ __mirrored void swap_entry_range_free(struct machine *m, u32 slot, u32 nr)
 
 	enter(m, EV_swap_entry_range_free, NONE, slot);
 	ci = swap_cluster_lock(m, slot);
-	__swap_cluster_free_entries(m, slot, nr);
+	swap_free_slots(m, slot, nr);
 	swap_cluster_unlock(m, ci);
 }
 
@@ -303,7 +332,7 @@ __mirrored void swap_entry_range_free(struct machine *m, u32 slot, u32 nr)
 __mirrored void swap_entries_free(struct machine *m, u32 slot, u32 nr)
 {
 	enter(m, EV_swap_entries_free, NONE, slot);
-	__swap_cluster_free_entries(m, slot, nr);
+	swap_free_slots(m, slot, nr);
 }
 
 /* mm/swapfile.c:swapcache_free_entries */
@@ -312,6 +341,7 @@ __mirrored void swapcache_free_entries(struct machine *m, const u32 *slots, u32 
 	if (!nr)
 		return;
 	enter(m, EV_swapcache_free_entries, NONE, nr);
+	count(m, COUNT_swap_si_lock, 1);
 	for (u32 i = 0; i < nr; i++)
 		swap_entry_range_free(m, slots[i], 1);
 }

@@ -310,15 +310,16 @@ __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32
 	swap_cluster_unlock(m, ci);
 }
 
-/* mm/swapfile.c:__swap_cluster_free_entries */
-__mirrored void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr)
+/* The cluster is locked. */
+void swap_free_slots(struct machine *m, u32 slot, u32 nr)
 {
 	const struct swap_device *si = swap_info(m, slot);
 	const struct cluster *ci = swap_cluster(m, slot);
 
-	enter(m, EV___swap_cluster_free_entries, NONE, nr);
 	put(m, &ci->count, ci->count - nr);
 	put(m, &si->inuse, si->inuse - nr);
+	count(m, COUNT_swap_range_free, 1);
+	count(m, COUNT_swap_uncharge, 1);
 	for (u32 i = slot; i < slot + nr; i++) {
 		put(m, &m->slot[i].kind, SLOT_FREE);
 		put(m, &m->slot[i].count, 0);
@@ -327,6 +328,13 @@ __mirrored void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr)
 		count(m, COUNT_swap_slot_write, 1);
 		step(m, EV_swap_slot_freed, NONE, i);
 	}
+}
+
+/* mm/swapfile.c:__swap_cluster_free_entries */
+__mirrored void __swap_cluster_free_entries(struct machine *m, u32 slot, u32 nr)
+{
+	enter(m, EV___swap_cluster_free_entries, NONE, nr);
+	swap_free_slots(m, slot, nr);
 }
 
 /* mm/swapfile.c:folio_swapped */

@@ -100,6 +100,7 @@ __mirrored void swap_put_entries_direct(struct machine *m, u32 slot, u32 nr)
 	u32 first = m->device[slot_device(m->s, slot)].first_slot, end = slot + nr;
 
 	enter(m, EV_swap_put_entries_direct, slot_page(m->s, slot), nr);
+	count(m, COUNT_swap_device_ref, 1);
 	for (u32 next; slot < end; slot = next) {
 		next = first + (slot - first) / SWAPFILE_CLUSTER * SWAPFILE_CLUSTER +
 		       SWAPFILE_CLUSTER;

@@ -44,6 +44,9 @@ void op_exit_mm(struct machine *m, const struct scn_op *op)
 /* MADV_DONTNEED; each VMA is advised for itself, the gather is one. */
 void op_madvise_dontneed(struct machine *m, const struct scn_op *op)
 {
+	void (*zap)(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u64 start,
+		    u64 end) = m->kernel->zap_names == ZAP_PAGE_RANGE ? zap_page_range_single :
+									zap_vma_range_batched;
 	struct mmu_gather tlb;
 	u64 end = range_end(op);
 	u32 i;
@@ -57,8 +60,8 @@ void op_madvise_dontneed(struct machine *m, const struct scn_op *op)
 			step(m, EV_madvise_refused, NONE, 0);
 			break;
 		}
-		zap_vma_range_batched(m, &tlb, vma, va > vma->start ? va : vma->start,
-				      end < vma->end ? end : vma->end);
+		zap(m, &tlb, vma, va > vma->start ? va : vma->start,
+		    end < vma->end ? end : vma->end);
 	}
 	tlb_finish_mmu(m, &tlb);
 	mmap_read_unlock(m, op->mm);

@@ -72,13 +72,15 @@ static void clear_full_ptes(struct machine *m, u32 pte, u32 nr, bool full)
 		contpte_clear_full_ptes(m, pte, nr);
 		return;
 	}
-	contpte_try_unfold(m, pte);
+	if (has_blocks(m))
+		contpte_try_unfold(m, pte);
 	__get_and_clear_full_ptes(m, pte, 1);
 }
 
 static void pte_clear(struct machine *m, u32 pte)
 {
-	contpte_try_unfold(m, pte);
+	if (has_blocks(m))
+		contpte_try_unfold(m, pte);
 	pte_store_none(m, pte);
 }
 
