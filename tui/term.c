@@ -24,6 +24,7 @@
 
 #define ESCAPE_MS 25
 #define RESET_SIZE 256
+#define READ_MS 50
 
 static struct {
 	SCREEN *screen;
@@ -35,18 +36,20 @@ static struct {
 	char reset[RESET_SIZE];	/* what a crash sends */
 	size_t reset_len;
 	bool color, ascii;
+	bool more_keys;		/* curses may have some that poll() does not know of */
 	attr_t attr[NR_STYLES];
 	short pair[NR_STYLES];
 } term;
 
 static const int loop_signals[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2,
-				    SIGXCPU, SIGTSTP, SIGCONT, SIGWINCH };
+				    SIGXCPU, SIGXFSZ, SIGPIPE, SIGPOLL, SIGPROF, SIGVTALRM,
+				    SIGTSTP, SIGCONT, SIGWINCH };
 static const struct {
 	int number;
 	const char *name;
 } crash_signals[] = {
 	{ SIGSEGV, "SIGSEGV" }, { SIGBUS, "SIGBUS" }, { SIGABRT, "SIGABRT" },
-	{ SIGFPE, "SIGFPE" }, { SIGILL, "SIGILL" },
+	{ SIGFPE, "SIGFPE" }, { SIGILL, "SIGILL" }, { SIGSYS, "SIGSYS" }, { SIGTRAP, "SIGTRAP" },
 };
 
 static void on_signal(int signal)
@@ -312,20 +315,6 @@ static u32 translate(int status, wint_t c)
 	return 0;
 }
 
-static u32 read_keys(struct app *app)
-{
-	u32 effects = 0;
-	wint_t c;
-	int status;
-
-	while (!(effects & (EFFECT_QUIT | EFFECT_SUSPEND)) && (status = get_wch(&c)) != ERR) {
-		u32 key = translate(status, c);
-
-		if (key)
-			effects |= app_key(app, key);
-	}
-	return effects;
-}
 
 static u32 take_signals(int *ended_by)
 {
@@ -360,6 +349,25 @@ static u32 now_ms(void)
 	return (u32)t.tv_sec * 1000 + (u32)(t.tv_nsec / 1000000);
 }
 
+/* What was typed, for so long that the screen follows and signals are seen in between. */
+static u32 read_keys(struct app *app)
+{
+	u32 effects = 0, start_ms = now_ms();
+	wint_t c;
+	int status;
+
+	term.more_keys = false;
+	while (!term.more_keys && (status = get_wch(&c)) != ERR) {
+		u32 key = translate(status, c);
+
+		if (key)
+			effects |= app_key(app, key);
+		term.more_keys = effects & (EFFECT_QUIT | EFFECT_SUSPEND) ||
+				 now_ms() - start_ms > READ_MS;
+	}
+	return effects;
+}
+
 /* Sleep until something happens; returns its effects. */
 static u32 wait_for_effects(struct app *app, int *ended_by)
 {
@@ -367,7 +375,7 @@ static u32 wait_for_effects(struct app *app, int *ended_by)
 				 { .fd = term.pipe[0], .events = POLLIN } };
 	u32 start_ms = now_ms(), effects = 0;
 
-	poll(fds, 2, app->playing ? (int)(1000 / app->speed / 4 + 1) : -1);
+	poll(fds, 2, term.more_keys ? 0 : app->playing ? (int)(1000 / app->speed / 4 + 1) : -1);
 	if (app->playing)
 		effects |= app_tick(app, now_ms() - start_ms);
 	effects |= take_signals(ended_by);

@@ -57,7 +57,7 @@ type_line() { keys -l "$1"; keys Enter; }
 # A shell, its terminal settings on record, the explorer in front of it.
 start() {
 	start_shell || return
-	type_line "clear; stty -g >$dir/before; sh -c 'echo \$\$ >$dir/pid; exec $program swapout-64k $*'; echo \$? >$dir/status; stty -g >$dir/after"
+	type_line "clear; stty -g >$dir/before; sh -c 'echo \$\$ >$dir/pid; exec $program ${scenario:-swapout-64k} $*'; echo \$? >$dir/status; stty -g >$dir/after"
 	until_ in_explorer && until_ shows 'step +[0-9]+/'
 }
 
@@ -107,6 +107,23 @@ quits_after() {
 signalled() {
 	start --at 40 && until_ step_is 40 && kill "-$1" "$(cat "$dir/pid")" && until_ gone "$(cat "$dir/pid")"
 }
+# More keys than it can follow, each of them a search.
+flood() { while keys "$(printf 'n%.0s' {1..1000})" 2>/dev/null; do :; done; }
+signalled_in_flood() {
+	local keys_pid ended
+	scenario=swapout-256m start || return
+	keys / u n f o l d Enter
+	flood &
+	keys_pid=$!
+	until_ shows 'step +[1-9][0-9]{2,}/' && kill -TERM "$(cat "$dir/pid")" && until_ gone "$(cat "$dir/pid")"
+	ended=$?
+	kill "$keys_pid"
+	wait "$keys_pid" 2>/dev/null
+	return "$ended"
+}
+ended_by_term() {
+	until_ test -s "$dir/after" && diff "$dir/before" "$dir/after" && [[ $(cat "$dir/status") == 143 ]]
+}
 crash_report() { [[ $(screen | grep -cE '^ +(\+0x[0-9a-f]+|[a-z_]+)') -ge 3 ]]; }
 
 if ! check "a shell in tmux" start_shell; then done_testing; fi
@@ -124,6 +141,10 @@ check "SIGHUP" signalled HUP
 check "after SIGHUP: terminal restored" restored 129
 check "SIGUSR1" signalled USR1
 check "after SIGUSR1: terminal restored" restored 138
+check "SIGTERM while keys pour in" signalled_in_flood
+check "after that: terminal restored" ended_by_term
+check "SIGTRAP" signalled TRAP
+check "after SIGTRAP: terminal restored" restored 133
 check "crash" signalled SEGV
 check "after a crash: the stack on the shell's screen" until_ crash_report
 check "after a crash: terminal restored" restored 139
