@@ -83,6 +83,8 @@ static void start(struct session *s, u64 n)
 	s->typed = false;
 	assert_int_equal(openpty(&s->fd, &s->other, NULL, NULL, &size), 0);
 	assert_int_equal(tcgetattr(s->other, &s->before), 0);
+	s->before.c_lflag &= ~(tcflag_t)ECHO;	/* keys may come when it has left already */
+	assert_int_equal(tcsetattr(s->other, TCSANOW, &s->before), 0);
 	assert_int_equal(pipe(s->failed), 0);
 	s->pid = fork();
 	assert_true(s->pid >= 0);
