@@ -126,6 +126,12 @@ enum zap_names { ZAP_VMA_RANGE, ZAP_PAGE_RANGE };
  */
 enum dirty_flush { DIRTY_FLUSH_EACH, DIRTY_FLUSH_LIST, DIRTY_FLUSH_BATCH };
 
+/*
+ * A huge PMD maps a lazyfree folio: it is split; it is discarded whole or, if that fails, split;
+ * or it is discarded whole or unmapping ends there.
+ */
+enum pmd_lazyfree { PMD_LAZYFREE_SPLIT, PMD_LAZYFREE_DISCARD, PMD_LAZYFREE_ABORT };
+
 /* Reclaim meets a huge PMD: the walk splits it, or it is split before, its PTEs clean */
 enum pmd_split { PMD_SPLIT_IN_WALK, PMD_SPLIT_BEFORE };
 
@@ -182,6 +188,7 @@ struct kernel {
 	enum folio_split folio_split;
 	enum zero_remap zero_remap;
 	enum pmd_split pmd_split;
+	enum pmd_lazyfree pmd_lazyfree;
 	enum fork_batch fork_batch;
 	enum prot_batch prot_batch;
 	enum prot_upgrade prot_upgrade;

@@ -385,6 +385,8 @@ __mirrored void unmap_page_range(struct machine *m, struct mmu_gather *tlb, cons
 				 u64 start, u64 end, bool reclaim_pt);
 __mirrored void zap_pte_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
 			      u64 addr, u64 end, bool reclaim_pt);
+__mirrored bool unmap_huge_pmd_locked(struct machine *m, const struct folio *folio,
+				      const struct vma *vma, u32 table);
 __mirrored void zap_huge_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
 			     u32 table);
 __mirrored void zap_vma_range_batched(struct machine *m, struct mmu_gather *tlb,

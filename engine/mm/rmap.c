@@ -605,6 +605,26 @@ static pte_t read_pte(struct machine *m)
 	return pteval;
 }
 
+/* Is this all there is to do? Else the huge entry that the walk stands on has to be split. */
+static bool unmap_huge_pmd(struct machine *m, const struct folio *folio, const struct vma *vma,
+			   bool *aborted)
+{
+	bool lazyfree = folio_flag(folio, PG_anon) && !folio_flag(folio, PG_swapbacked);
+
+	switch (m->kernel->pmd_lazyfree) {
+	case PMD_LAZYFREE_SPLIT:
+		break;
+	case PMD_LAZYFREE_DISCARD:
+		return unmap_huge_pmd_locked(m, folio, vma, m->task->walk_pmd);
+	case PMD_LAZYFREE_ABORT:
+		if (!lazyfree)
+			break;
+		*aborted = !unmap_huge_pmd_locked(m, folio, vma, m->task->walk_pmd);
+		return true;
+	}
+	return false;
+}
+
 /* mm/rmap.c:try_to_unmap_one */
 __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 				 const struct vma *vma, void *arg)
@@ -613,6 +633,7 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 	const struct task *task = m->task;
 	const u32 flags = *(const u32 *)arg; /* enum ttu_flags */
 	u32 page, nr_pages = 1, done, locked = 0;
+	bool aborted = false;
 	pte_t pteval;
 
 	enter(m, EV_try_to_unmap_one, folio->page, folio_nr_pages(folio));
@@ -625,6 +646,12 @@ __mirrored bool try_to_unmap_one(struct machine *m, const struct folio *folio,
 			if (!walk_ends_at_mlock(m, folio, locked))
 				continue;
 			page_vma_mapped_walk_done(m);
+			break;
+		}
+		if (task->walk_pmd != NONE && unmap_huge_pmd(m, folio, vma, &aborted)) {
+			page_vma_mapped_walk_done(m);
+			if (aborted)
+				return false;
 			break;
 		}
 		if (task->walk_pmd != NONE) {

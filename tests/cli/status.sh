@@ -134,7 +134,7 @@ ends 2 pte arm64 0x11112222333344445
 ends 2 pte sparc 0x1
 says 'expected one of arm64, x86_64'
 ends 2 pte arm64 0x1 --kernel 9.9
-says 'expected one of 7.3, 7.3+anon-batch, 7.3+flush-batch-v2, 7.3+anon-batch+flush-batch-v2, 7.3+flush-batch-31, 6.16, 6.12, 6.11, 6.1'
+says 'expected one of 7.3, 7.3-rc7, 7.3+anon-batch, 7.3+flush-batch-v2, 7.3+anon-batch+flush-batch-v2, 7.3+flush-batch-31, 6.16, 6.14, 6.12, 6.11, 6.1'
 ends 0 pte arm64 0x1 --kernel 6.12
 ends 2 pte --encode arm64 colour=red
 ends 2 screen unmap-64k --at 0 --size 80x24 --view pt

@@ -131,6 +131,10 @@ static void tally_ptes(const struct machine *m, const struct scn_op *op, struct 
 		u32 pte = va_pte(m->s, op->mm, va);
 		pte_t val = pte == NONE ? 0 : m->pte[pte];
 
+		if (pte != NONE && m->table[pte / PTRS_PER_PTE].pmd) {
+			tally->present++;
+			continue;
+		}
 		tally->present += m->arch->pte->present(val);
 		tally->swapped += !m->arch->pte->present(val) && !m->arch->pte->none(val);
 	}
