@@ -116,6 +116,7 @@ static void __split_huge_pmd_locked(struct machine *m, const struct vma *vma, u3
 	bool exclusive;
 	pmd_t old;
 
+	count(m, COUNT_pmd_split, 1);
 	old = pmdp_invalidate(m, vma_idx(m, vma), table);
 	if (m->arch->pmd->dirty(old) && !folio_flag(folio, PG_dirty)) {
 		folio_set_flag(m, folio, PG_dirty);
@@ -144,24 +145,20 @@ static void __split_huge_pmd_locked(struct machine *m, const struct vma *vma, u3
 __mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
 				      bool freeze)
 {
-	count(m, COUNT_pmd_split, 1);
 	enter(m, EV_split_huge_pmd_locked, pmd_folio(m, table)->page, PTRS_PER_PTE);
 	__split_huge_pmd_locked(m, vma, table, freeze);
-}
-
-void split_huge_pmd(struct machine *m, const struct vma *vma, u32 table)
-{
-	lock_pte_table(m, table);
-	split_huge_pmd_locked(m, vma, table, false);
-	unlock_pte_table(m);
 }
 
 /* mm/huge_memory.c:__split_huge_pmd */
 __mirrored void __split_huge_pmd(struct machine *m, const struct vma *vma, u32 table, bool freeze)
 {
-	count(m, COUNT_pmd_split, 1);
 	enter(m, EV___split_huge_pmd, pmd_folio(m, table)->page, PTRS_PER_PTE);
-	__split_huge_pmd_locked(m, vma, table, freeze);
+	lock_pte_table(m, table);
+	if (m->kernel->pmd_split == PMD_SPLIT_IN_WALK)
+		split_huge_pmd_locked(m, vma, table, freeze);
+	else
+		__split_huge_pmd_locked(m, vma, table, freeze);
+	unlock_pte_table(m);
 }
 
 /* mm/huge_memory.c:split_huge_pmd_address (6.1): if the folio is mapped by a huge entry there */

@@ -362,8 +362,6 @@ void split_huge_pmd_address(struct machine *m, const struct folio *folio, const 
 __mirrored void __split_huge_pmd(struct machine *m, const struct vma *vma, u32 table, bool freeze);
 __mirrored void split_huge_pmd_locked(struct machine *m, const struct vma *vma, u32 table,
 				      bool freeze);
-/* include/linux/huge_mm.h: the same, under the page table's lock, its pages mapped on */
-void split_huge_pmd(struct machine *m, const struct vma *vma, u32 table);
 __mirrored void __folio_unqueue_deferred_split(struct machine *m, const struct folio *folio);
 
 __mirrored void deferred_split_huge_page(struct machine *m, const struct folio *folio);

@@ -372,7 +372,7 @@ __mirrored bool copy_huge_pmd(struct machine *m, struct copy *c, u32 dst, u32 sr
 	if (!folio_try_dup_anon_rmap_pmd(m, c, folio)) {
 		drop_refs(m, folio, folio->page, 1);
 		unlock_both(m);
-		split_huge_pmd(m, c->src, src);
+		__split_huge_pmd(m, c->src, src, false);
 		return false;
 	}
 	c->anonpages = PTRS_PER_PTE;

@@ -212,7 +212,7 @@ static void zap_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma 
 		return;
 	}
 	if (m->table[table].pmd)
-		split_huge_pmd(m, vma, table);
+		__split_huge_pmd(m, vma, table, false);
 	if (m->table[table].populated)
 		zap_pte_range(m, tlb, vma, start, end, reclaim_pt);
 }

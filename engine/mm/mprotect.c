@@ -210,7 +210,7 @@ static void change_pmd(struct machine *m, struct mmu_gather *tlb, const struct v
 		return;
 	}
 	if (m->table[table].pmd)
-		split_huge_pmd(m, vma, table);
+		__split_huge_pmd(m, vma, table, false);
 	if (m->table[table].populated)
 		change_pte_range(m, tlb, vma, start, end, try_writable);
 }

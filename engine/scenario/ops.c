@@ -173,6 +173,15 @@ static bool has_anonymous_vma(const struct machine *m, const struct scn_op *op)
 	return has_vma(m, op) && is_all_anonymous(m, op);
 }
 
+/* shrink_folio_list() has a VM_BUG_ON_FOLIO() for it. */
+static bool may_reclaim_list(const struct machine *m, const struct scn_op *op)
+{
+	for (u32 i = 0; i < m->s->nr_placed; i++)
+		if (m->folio[i].list == LIST_FOLIO_LIST && folio_flag(m->folio + i, PG_active))
+			return false;
+	return is_all_anonymous(m, op);
+}
+
 const struct op_key op_keys[] = {
 	{ "mm", OP_MM }, { "folio", OP_FOLIO }, { "va", OP_VA }, { "pages", OP_PAGES },
 	{ "prot", OP_PROT }, { "child", OP_CHILD },
@@ -201,8 +210,9 @@ const struct op_info op_infos[] = {
 	{ .name = "reclaim_folio_list",
 	  .run = op_reclaim_folio_list,
 	  .reclaims = true,
-	  .possible = is_all_anonymous,
-	  .needs = "there may be no shared memory, whose reclaim is not modelled",
+	  .possible = may_reclaim_list,
+	  .needs = "there may be no shared memory, whose reclaim is not modelled, and none of the "
+		   "folios may be active: who isolates them clears that",
 	  .text = "reclaim the folios that the world placed as isolated and unlocked" },
 	{ .name = "reclaim",
 	  .takes = OP_PAGES,

@@ -6,6 +6,8 @@
  *
  *	- where an unmap was undone: the one had converted more than the other by then, young
  *	  and dirty spread over a run, and arm64 may have unfolded a block for good
+ *	- in which slots were taken, where others had become free already: whoever writes after a
+ *	  flush for several folios has them in use for longer
  *	- where an operation came in the middle of an unmap, or at another moment of it
  *	- in soft-dirty on x86-64: whoever clears a run sets dirty in its first entry if any
  *	  was, by pte_mkdirty(), and that sets soft-dirty too
@@ -174,12 +176,41 @@ static bool time_travel(const struct run *run, const struct names *names, struct
 
 /* --- batched and unbatched ------------------------------------------------- */
 
+/* With first NONE: does second happen at all? */
+static bool happens_after(const struct lane *lane, u32 first, enum event second)
+{
+	bool met = first == NONE;
+
+	for (u32 i = 0; i < trace_nr_steps(lane->trace); i++) {
+		u32 event = trace_step(lane->trace, i)->event;
+
+		if (met && event == second)
+			return true;
+		met |= event == first;
+	}
+	return false;
+}
+
 static bool was_undone(const struct lane *lane)
 {
-	for (u32 i = 0; i < trace_nr_steps(lane->trace); i++)
-		if (trace_step(lane->trace, i)->event == EV_unmap_restored)
-			return true;
-	return false;
+	return happens_after(lane, NONE, EV_unmap_restored);
+}
+
+static bool takes_freed_slots(const struct lane *lane)
+{
+	return happens_after(lane, EV_swap_slot_freed, EV_swap_slots_allocated);
+}
+
+/* They write at other times: all that waits for a flush is unmapped before the first is written. */
+static bool reordered(const struct lane *a, const struct lane *b)
+{
+	return a->spec->kernel->dirty_flush != b->spec->kernel->dirty_flush;
+}
+
+static bool may_differ(const struct lane *a, const struct lane *b)
+{
+	return was_undone(a) || was_undone(b) ||
+	       (reordered(a, b) && (takes_freed_slots(a) || takes_freed_slots(b)));
 }
 
 /* Where an operation came in: at which tick of the alignment, and was that in an unmap? */
@@ -208,13 +239,9 @@ static struct moment_of moment_of(const struct align *align, const struct lane *
 	return at;
 }
 
-/*
- * Lanes that flush for several folios at once have them all unmapped before the first is
- * written: what is triggered meets other folios in other stations.
- */
+/* Did what is triggered meet other folios, or in other stations? */
 static bool interfered(const struct align *align, const struct lane *a, const struct lane *b)
 {
-	bool reordered = a->spec->kernel->dirty_flush != b->spec->kernel->dirty_flush;
 	const struct scenario *s = a->scenario;
 
 	for (u32 i = 0; i < s->nr_ops; i++) {
@@ -222,7 +249,7 @@ static bool interfered(const struct align *align, const struct lane *a, const st
 
 		if (s->ops[i].when.event == NR_EVENTS)
 			continue;
-		if (reordered && (a->began[i] || b->began[i]))
+		if (reordered(a, b) && (a->began[i] || b->began[i]))
 			return true;
 		x = moment_of(align, a, i);
 		y = moment_of(align, b, i);
@@ -285,7 +312,7 @@ static bool ends_are_equal(const struct align *align, struct lane *a, struct lan
 			  .reordered = a->spec->kernel->dirty_flush !=
 				       b->spec->kernel->dirty_flush };
 
-	if (was_undone(a) || was_undone(b) || interfered(align, a, b))
+	if (may_differ(a, b) || interfered(align, a, b))
 		return true;
 	snprintf(f->text, sizeof(f->text), "folioscope diff FILE %s %s\n", a->spec->name,
 		 b->spec->name);

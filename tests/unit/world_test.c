@@ -115,6 +115,9 @@ static const struct refused cases[] = {
 	  "{\"do\": \"madvise_dontneed\", \"cpu\": 1, \"mm\": \"a\", \"va\": \"0x200000\","
 	  " \"pages\": 1, \"when\": {\"event\": \"pte_set\"}}",
 	  "/script/1: madvise_dontneed is impossible" },
+	{ "an active folio in reclaim's hands",
+	  "\"folios\": [{\"id\": \"A\", \"isolated\": true, \"flags\": [\"active\"]}]",
+	  "{\"do\": \"reclaim_folio_list\"}", "/script/0: reclaim_folio_list is impossible" },
 	{ "zapping under a cluster's lock",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",

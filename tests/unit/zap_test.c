@@ -246,6 +246,13 @@ static void test_refused(void **state)
 		.script = DO("madvise_pageout", VA, "16") ","
 			  INSIDE("munmap", VA, "16", "{\"enter\": \"try_to_unmap_flush\"}"),
 	};
+	static const struct small in_split = {
+		.name = "in a split", .world = APP THP,
+		.lanes = "{\"arch\": \"arm64\", \"path\": \"6.1\", \"kernel\": \"6.1\"}",
+		.script = DO("madvise_pageout", "0x7f0000200000", "512") ","
+			  INSIDE("madvise_dontneed", "0x7f0000200000", "1",
+				 "{\"event\": \"pte_set\"}"),
+	};
 	static const struct small no_vma = {
 		.name = "no VMA", .world = APP A MAP(""),
 		.script = DO("munmap", "0x7f0000014000", "4") ","
@@ -260,6 +267,7 @@ static void test_refused(void **state)
 	(void)state;
 	small_refused(&in_walk, "nobody else may hold the locks");
 	small_refused(&in_madvise, "nobody else may hold the locks");
+	small_refused(&in_split, "nobody may hold its page-table locks");
 	small_refused(&no_vma, "some of the range must be in VMAs");
 	small_refused(&same_cpu, "munmap cannot happen inside what its own CPU does");
 }
