@@ -253,6 +253,10 @@ static void print_text(const struct options *opt, const struct scenario *s, cons
 	if (any_ratio(t, nr))
 		puts("ratio: the first lane of an architecture divided by its second.");
 	print_proposed(s);
+	if (s->nr_reported)
+		puts("\nWhat the authors report; theirs, not counted here:");
+	for (u32 i = 0; i < s->nr_reported; i++)
+		printf("  %s: %s\n", report_words[s->reported[i].how], s->reported[i].text);
 	print_bugs(t, nr);
 }
 
@@ -277,6 +281,16 @@ static void print_json(const struct scenario *s, const struct tally *t, u32 nr)
 		json_close(&o);
 	}
 	json_close(&o);
+	if (s->nr_reported)
+		json_array(&o, "reported");
+	for (u32 i = 0; i < s->nr_reported; i++) {
+		json_object(&o, NULL);
+		json_string(&o, "how", report_words[s->reported[i].how]);
+		json_string(&o, "text", s->reported[i].text);
+		json_close(&o);
+	}
+	if (s->nr_reported)
+		json_close(&o);
 	json_close(&o);
 }
 

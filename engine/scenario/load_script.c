@@ -338,6 +338,15 @@ static const char default_lanes[] = "{\"lanes\": ["
 	"{\"arch\": \"x86_64\", \"path\": \"unbatched\", \"kernel\": \"7.3\"},"
 	"{\"arch\": \"x86_64\", \"path\": \"batched\", \"kernel\": \"7.3+anon-batch\"}]}";
 
+const char *const report_words[] = {
+	[REPORT_MEASURED] = "measured", [REPORT_COMPUTED] = "computed", NULL,
+};
+static const struct field report_fields[] = {
+	{ "text", FIELD_TEXT, AT(scn_report, text), .required = true },
+	{ "how", FIELD_WORD, AT(scn_report, how), .words = report_words, .required = true },
+};
+static const struct shape report_shape = { SHAPE(scn_report, report_fields) };
+
 static const struct field scenario_fields[] = {
 	{ "$schema", FIELD_READ, .read = read_schema, .required = true },
 	{ "title", FIELD_TEXT, AT(scenario, title), .required = true },
@@ -353,5 +362,6 @@ static const struct field scenario_fields[] = {
 	{ "script", FIELD_LIST, LIST(scenario, ops), .shape = &op_shape, .required = true },
 	{ "say", FIELD_LIST, LIST(scenario, says), .shape = &say_shape },
 	{ "expect", FIELD_LIST, LIST(scenario, expects), .shape = &expect_shape },
+	{ "reported", FIELD_LIST, LIST(scenario, reported), .shape = &report_shape },
 };
 const struct shape scenario_shape = { SHAPE(scenario, scenario_fields), .check = check_scenario };

@@ -585,7 +585,7 @@ static bool check_entry(struct reader *r, u32 node, void *target)
 static const struct field entry_fields[] = {
 	{ "mm", FIELD_REF, AT(scn_entry, mm), .ids = &mm_ids, .required = true },
 	{ "va", FIELD_HEX, AT(scn_entry, va), .min = PAGE_SIZE, .max = MAX_VA, .required = true },
-	{ "pages", FIELD_INT, AT(scn_entry, pages), .min = 1, .max = 1 << MAX_ORDER,
+	{ "pages", FIELD_INT, AT(scn_entry, pages), .min = 1, .max = MAX_COUNT,
 	  .fallback = 1 },
 	{ "kind", FIELD_WORD, AT(scn_entry, kind), .words = entry_kinds, .required = true },
 	{ "device", FIELD_REF, AT(scn_entry, device), .ids = &device_ids },

@@ -307,9 +307,16 @@ static bool has_triggers(const struct runner *r)
 	return r->last_trigger > r->op + 1;
 }
 
-/* Sleep while none but the seams matter. */
+/* Is a lane counted that nothing is noted of? */
+static bool only_counts(const struct runner *r)
+{
+	return r->survey && !r->survey->nr_left && !r->survey->seams && !r->survey->scratch;
+}
+
+/* Sleep while none but the seams matter, or not even they. */
 static void doze(struct runner *r)
 {
+	r->m->observer = only_counts(r) && !has_triggers(r) ? NULL : &r->observer;
 	if (has_triggers(r) || (r->survey && (r->survey->nr_left || checks_each_step(r->survey))))
 		r->m->watch_from = 0;
 	else

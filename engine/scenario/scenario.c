@@ -49,6 +49,8 @@ void scenario_free(struct scenario *s)
 	}
 	for (u32 i = 0; i < s->nr_expects; i++)
 		free_expect(&s->expects[i]);
+	for (u32 i = 0; i < s->nr_reported; i++)
+		free(s->reported[i].text);
 	free_texts(s->teaches, s->nr_teaches);
 	free_texts(s->refs, s->nr_refs);
 	free(s->devices);
@@ -64,6 +66,7 @@ void scenario_free(struct scenario *s)
 	free(s->ops);
 	free(s->says);
 	free(s->expects);
+	free(s->reported);
 	free(s->name);
 	free(s->file);
 	free(s->features);

@@ -157,6 +157,13 @@ struct scn_say {
 	struct scn_place at;
 };
 
+struct scn_report {		/* reported[]: what others say of the same thing */
+	char *text;
+	u32 how;		/* enum report_how */
+};
+enum report_how { REPORT_MEASURED, REPORT_COMPUTED };
+extern const char *const report_words[];	/* by enum report_how; NULL ends them */
+
 enum expect_at { EXPECT_END, EXPECT_ALWAYS, EXPECT_NEVER, EXPECT_WHEN };
 
 struct expr;			/* expr.h */
@@ -199,6 +206,7 @@ struct scenario {
 	struct scn_op *ops;		u32 nr_ops;
 	struct scn_say *says;		u32 nr_says;
 	struct scn_expect *expects;	u32 nr_expects;
+	struct scn_report *reported;	u32 nr_reported;
 };
 
 /*

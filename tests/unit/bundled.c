@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -10,18 +11,11 @@
 
 char *bundled_or_small(u32 i)
 {
-	const char *name = bundled_scenarios[i].name;
 	char *file = malloc(128);
-	struct machine m;
-	struct error err;
-	u32 *words = NULL;
-	struct scenario *s = scenario_open(name, &err);
 
-	if (!s || !world_build(s, &s->lanes[0], &m, &words, &err))
-		fail_msg("%s", err.text);
-	snprintf(file, 128, m.s->words > CHECK_EACH_STEP_WORDS ? "tests/small/%s.json" : "%s",
-		 name);
-	free(words);
-	scenario_free(s);
+	assert_non_null(file);
+	snprintf(file, 128, "tests/small/%s.json", bundled_scenarios[i].name);
+	if (access(file, R_OK) != 0)
+		snprintf(file, 128, "%s", bundled_scenarios[i].name);
 	return file;
 }

@@ -154,11 +154,32 @@ static void must_be_sound(struct run *run)
 				 run->lanes[i].invariant.text);
 }
 
+/* One lane for each architecture: with the same kernel the others do the same. */
+static void one_lane_an_arch(struct scenario *s)
+{
+	char lanes[256] = "";
+	struct error err;
+
+	for (u32 i = 0; i < s->nr_lanes; i++) {
+		size_t len = strlen(lanes);
+
+		if (!strstr(lanes, s->lanes[i].arch))
+			snprintf(lanes + len, sizeof(lanes) - len, "%s%s", len ? "," : "",
+				 s->lanes[i].name);
+	}
+	assert_true(scenario_select_lanes(s, lanes, &err));
+}
+
 /* The same world under every kernel that can have it, no bugs. */
 static void test_every_kernel(void **state)
 {
 	struct scenario *s = open_scenario(*state);
 
+	if (strstr(s->file, "tests/small/")) {	/* more of what other scenarios have */
+		scenario_free(s);
+		skip();
+	}
+	one_lane_an_arch(s);
 	for (u32 k = 0; k < nr_kernels; k++) {
 		struct machine m;
 		struct error err;

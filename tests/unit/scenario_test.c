@@ -158,7 +158,7 @@ static void test_message_is_one_line(void **state)
 	refuse("{\"a\\n\\u001b[2J\\u009b\\u007f\": 1}",
 	       "bad.json:1:2: /a??[2J???: unknown key; expected one of $schema, title, summary, "
 	       "level, "
-	       "teaches, refs, machine, lanes, world, limits, script, say, expect");
+	       "teaches, refs, machine, lanes, world, limits, script, say, expect, reported");
 	for (u32 i = 2; i + 8 < sizeof(key); i += 2)
 		memcpy(key + i, "\xc3\xa9", 2);
 	strcpy(key + sizeof(key) - 8, "\": 1}");

@@ -25,7 +25,8 @@ static void inc_mm_tlb_gen(struct machine *m, u32 mm)
 
 static void write_cr3(struct machine *m, u32 cpu)
 {
-	tlb_drop_all(m, cpu);
+	if (m->cpu[cpu].nr_tlb)
+		tlb_drop_all(m, cpu);
 	count(m, COUNT_cr3_write, 1);
 	step(m, EV_cr3_write, NONE, cpu);
 }
