@@ -463,6 +463,15 @@ static bool write_has_started(const struct folio *folio)
 		(folio_flag(folio, PG_swapcache) && !folio_flag(folio, PG_dirty)));
 }
 
+/* munmap or mprotect is over: what it took away no CPU has any more. */
+static bool vmas_allow(const struct mm_state *s, const struct tlb_entry *e, u64 va)
+{
+	u32 vma = va_vma(s, e->mm, va);
+
+	return vma != NONE &&
+	       (!(e->flags & TLB_WRITABLE) || state_vma(s, vma)->flags & VM_WRITE);
+}
+
 static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_entry *e,
 			    bool rest, struct violation *v)
 {
@@ -474,6 +483,9 @@ static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_e
 		const struct folio *folio;
 		u32 i = pfn_folio(m->s, e->pfn + n);
 
+		if (mm->mmap_lock != MMAP_WRITE_LOCKED && !mm->tlb_gathered &&
+		    !vmas_allow(m->s, e, e->va + n * PAGE_SIZE))
+			FAIL(v, V20, ON_CPU, cpu, e->va, n);
 		if (i == NONE)
 			continue;
 		folio = m->folio + i;

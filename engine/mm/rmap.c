@@ -92,9 +92,12 @@ __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm)
 	if (!arch_has_tlbbatch(m))
 		return;
 	enter(m, EV_flush_tlb_batched_pending, NONE, mm);
-	if (mms->tlb_pending == mms->tlb_flushed)
+	if (mms->tlb_pending == mms->tlb_flushed || bug(m, BUG_batched_pending_ignored))
 		return;
-	m->arch->flush_tlb_mm(m, mm);
+	if (bug(m, BUG_batched_pending_own))
+		m->arch->tlbbatch_flush(m);
+	else
+		m->arch->flush_tlb_mm(m, mm);
 	put(m, &mms->tlb_flushed, mms->tlb_pending);
 	step(m, EV_tlb_flush_caught_up, NONE, mm);
 }

@@ -192,6 +192,13 @@ static void break_V19(struct machine *m)
 		put64(m, &m->tlb[1].va, m->tlb[0].va);
 }
 
+/* munmap is over, but a CPU has not heard of it. */
+static void break_V20(struct machine *m)
+{
+	tlb_fill(m, 0, first_pte(m));
+	put(m, &m->vma[0].flags, m->vma[0].flags & ~(u32)VM_WRITE);
+}
+
 static void write_a_shared_thp(struct machine *m)
 {
 	put(m, &m->page[0].anon_exclusive, 0);
