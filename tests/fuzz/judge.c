@@ -6,11 +6,12 @@
  *
  *	- where an unmap was undone: the one had converted more than the other by then, young
  *	  and dirty spread over a run, and arm64 may have unfolded a block for good
- *	- in which slots were taken, where others had become free already: whoever writes after a
- *	  flush for several folios has them in use for longer
+ *	- where one writes after a flush for several folios: in the order of LRU lists; and in which
+ *	  slots were taken where others were freed before, as it has them in use for longer
  *	- where an operation came in the middle of an unmap, or at another moment of it
  *	- in soft-dirty on x86-64: whoever clears a run sets dirty in its first entry if any
- *	  was, by pte_mkdirty(), and that sets soft-dirty too
+ *	  was, by pte_mkdirty(), and that sets soft-dirty too; and in how many entries that are
+ *	  alike but for it are swapped in together afterwards
  *	- in generations, which count flushes
  *	- in what a TLB holds while a flush is still pending
  */
@@ -201,15 +202,21 @@ static bool takes_freed_slots(const struct lane *lane)
 	return happens_after(lane, EV_swap_slot_freed, EV_swap_slots_allocated);
 }
 
-/* They write at other times: all that waits for a flush is unmapped before the first is written. */
+/* All that waits for a flush is unmapped before the first is written. */
 static bool reordered(const struct lane *a, const struct lane *b)
 {
 	return a->spec->kernel->dirty_flush != b->spec->kernel->dirty_flush;
 }
 
+static bool refaults(const struct lane *lane)
+{
+	return happens_after(lane, EV_unmap_batch, EV_do_swap_page);
+}
+
 static bool may_differ(const struct lane *a, const struct lane *b)
 {
 	return was_undone(a) || was_undone(b) ||
+	       (a->m.arch->pte->has_soft_dirty && (refaults(a) || refaults(b))) ||
 	       (reordered(a, b) && (takes_freed_slots(a) || takes_freed_slots(b)));
 }
 
@@ -262,10 +269,19 @@ static bool interfered(const struct align *align, const struct lane *a, const st
 struct ends {
 	const struct lane *lane[2];
 	bool pending;		/* a flush, in either */
-	bool reordered;		/* slots may be given up before others are asked for, or after */
+	bool reordered;		/* folios come back to their list in another order */
 	struct finding *finding;
 	u32 nr;
 };
+
+static bool is_link(const struct difference *d)
+{
+	const char *field = strrchr(d->what, '.');
+
+	return (strcmp(d->of, "folio") == 0 || strcmp(d->of, "list") == 0) && field &&
+	       (!strcmp(field, ".next") || !strcmp(field, ".prev") || !strcmp(field, ".first") ||
+		!strcmp(field, ".last"));
+}
 
 static void on_difference(void *ctx, const struct difference *d)
 {
@@ -273,7 +289,7 @@ static void on_difference(void *ctx, const struct difference *d)
 	size_t len = strlen(e->finding->text);
 
 	if (d->generation || (e->pending && strcmp(d->of, "tlb") == 0) ||
-	    (e->reordered && strstr(d->what, ".next[")))
+	    (e->reordered && is_link(d)))
 		return;
 	e->nr++;
 	snprintf(e->finding->text + len, sizeof(e->finding->text) - len, "%s x%" PRIu32
@@ -309,8 +325,7 @@ static bool ends_are_equal(const struct align *align, struct lane *a, struct lan
 {
 	struct ends e = { .lane = { a, b }, .finding = f,
 			  .pending = flush_is_pending(a) || flush_is_pending(b),
-			  .reordered = a->spec->kernel->dirty_flush !=
-				       b->spec->kernel->dirty_flush };
+			  .reordered = reordered(a, b) };
 
 	if (may_differ(a, b) || interfered(align, a, b))
 		return true;

@@ -18,7 +18,7 @@
 
 #include "fuzz/case.h"
 
-#define CASES 200
+#define CASES 500
 #define CASE_BYTES 400
 
 static cJSON *case_of_seed(u32 seed)
