@@ -16,15 +16,22 @@ enum verdict { DISCARD, REDIRTIED, HELD };
 static enum verdict look(struct machine *m, const struct folio *folio, const struct vma *vma,
 			 u32 page)
 {
+	bool early = bug(m, BUG_dirty_before_refcount), dirty = false;
 	u32 refs, expected;
 
+	if (early) {
+		dirty = folio_flag(folio, PG_dirty);
+		step(m, EV_folio_dirty_read, page, dirty);
+	}
 	count(m, COUNT_smp_mb, 1);
 	step(m, EV_smp_mb_before_refcount, page, 0);
 	refs = folio->refcount;
 	expected = 1 + folio->mapcount;
 	step(m, EV_refcount_read, page, refs);
 	step(m, EV_smp_rmb_before_dirty, page, 0);
-	if (folio_flag(folio, PG_dirty) && !(vma->flags & VM_DROPPABLE)) {
+	if (!early)
+		dirty = folio_flag(folio, PG_dirty);
+	if (dirty && !(vma->flags & VM_DROPPABLE)) {
 		step(m, EV_lazyfree_redirtied, page, 0);
 		return REDIRTIED;
 	}
