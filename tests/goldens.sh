@@ -90,7 +90,9 @@ if [[ ${1-} == bless ]]; then
 	mkdir -p tests/golden
 	cp "$now"/golden/*.txt tests/golden/
 	cp "$now"/screens/*.txt tests/screens/
-	for document in $(documents); do cat "$now/docs/${document//\//-}" >"$document"; done
+	for document in $(documents); do
+		[[ -s $now/docs/${document//\//-} ]] && cat "$now/docs/${document//\//-}" >"$document"
+	done
 	echo "Blessed $(find "$now" -type f | wc -l) files; git diff shows what changed."
 	exit 0
 fi

@@ -50,17 +50,40 @@ static bool is_first(enum counter counter)
 	return false;
 }
 
-u32 telling_counters(const struct lane_set *set, enum counter *counter, u32 max)
+/* Do lanes of one architecture end with different counts? */
+static bool tells_apart(const struct lane_set *set, enum counter counter)
 {
-	u32 nr = 0;
+	for (u32 i = 0; i < set->nr; i++)
+		for (u32 k = 0; k < i; k++) {
+			const struct lane *a = &set->app->run->lanes[set->lane[i]];
+			const struct lane *b = &set->app->run->lanes[set->lane[k]];
 
+			if (a->m.arch == b->m.arch &&
+			    a->m.s->count[counter] != b->m.s->count[counter])
+				return true;
+		}
+	return false;
+}
+
+static u32 add_counters(const struct lane_set *set, enum counter *counter, u32 nr, u32 max,
+			bool apart)
+{
 	for (u32 i = 0; i < NR_OF(first_counters) && nr < max; i++)
-		if (is_used(set, first_counters[i]))
+		if (is_used(set, first_counters[i]) && tells_apart(set, first_counters[i]) == apart)
 			counter[nr++] = first_counters[i];
 	for (u32 i = 0; i < NR_COUNTERS && nr < max; i++)
-		if (is_used(set, (enum counter)i) && !is_first((enum counter)i))
+		if (is_used(set, (enum counter)i) && !is_first((enum counter)i) &&
+		    tells_apart(set, (enum counter)i) == apart)
 			counter[nr++] = (enum counter)i;
 	return nr;
+}
+
+/* Those that tell the lanes apart come first. */
+u32 telling_counters(const struct lane_set *set, enum counter *counter, u32 max)
+{
+	u32 nr = add_counters(set, counter, 0, max, true);
+
+	return add_counters(set, counter, nr, max, false);
 }
 
 static u64 count_of(const struct lane_set *set, u32 i, enum counter counter)

@@ -151,11 +151,26 @@ static u32 draw_slots(const struct view *v, const struct area *a, u32 x, u32 slo
 	return y;
 }
 
+/* Without a folio: the first slots that were in use at the beginning, a run of them. */
+static u32 first_used(const struct view *v, u32 *nr)
+{
+	const struct mm_state *s = trace_start(v->c->trace);
+	u32 slot = 0;
+
+	while (slot < s->nr[ARRAY_SLOT] && (state_slot(s, slot)->kind == SLOT_FREE ||
+					    state_slot(s, slot)->kind == SLOT_BAD))
+		slot++;
+	for (*nr = 0; slot + *nr < s->nr[ARRAY_SLOT] && *nr < PTRS_PER_PTE; ++*nr)
+		if (state_slot(s, slot + *nr)->kind == SLOT_FREE)
+			break;
+	return slot < s->nr[ARRAY_SLOT] ? slot : NONE;
+}
+
 void draw_swap(const struct view *v, const struct area *a)
 {
 	const struct folio *f = v->folio == NONE ? NULL : state_folio(v->s, v->folio);
-	u32 slot = f ? first_slot(v, f) : NONE;
-	u32 x, rows;
+	u32 nr = f ? folio_nr_pages(f) : 0, x, rows;
+	u32 slot = f ? first_slot(v, f) : first_used(v, &nr);
 	char text[32];
 
 	put_label(v, a, 0, "swap");
@@ -164,11 +179,11 @@ void draw_swap(const struct view *v, const struct area *a)
 		return;
 	}
 	x = put_text(a, 6, 0, STYLE_normal, slot_text(v->s, slot, text, sizeof(text))) + 1;
-	rows = draw_slots(v, a, x, slot, folio_nr_pages(f));
+	rows = draw_slots(v, a, x, slot, nr);
 	if (rows < a->h)
 		draw_device(v, a, rows, slot);
 	if (rows + 1 < a->h)
-		draw_raw(v, a, rows + 1, slot, folio_nr_pages(f));
+		draw_raw(v, a, rows + 1, slot, nr);
 }
 
 u32 most_swap(const struct view *v, u32 width)
