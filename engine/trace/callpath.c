@@ -228,6 +228,10 @@ __attribute__((noinline)) u16 callpaths_at(struct callpaths *p, bool entered, co
 	struct live *top;
 	u16 path;
 
+#if !defined(__OPTIMIZE__)
+	/* helpers of headers have frames too: one frame may serve two callers, step after step */
+	return callpaths_here(p);
+#endif
 	if (!site)
 		return callpaths_here(p);
 	while (p->nr_live && p->live[p->nr_live - 1].frame < frame)

@@ -190,8 +190,10 @@ static void test_every_kernel(void **state)
 			s->lanes[i].kernel = &kernels[k];
 			s->lanes[i].bugs = 0;
 		}
-		if (!world_build(s, &s->lanes[0], &m, &words, &err))
+		if (!world_build(s, &s->lanes[0], &m, &words, &err)) {
+			free(words);
 			continue;
+		}
 		free(words);
 		run_or_fail(&run, s, RUN_COUNT, true);
 		must_be_sound(&run);
