@@ -265,11 +265,12 @@ static bool contains(const char *text, const char *lower)
 
 static bool pattern_matches(struct query *q, u32 i)
 {
-	const struct event_info *info = &event_info[trace_step(q->trace, i)->event];
+	const struct step *step = trace_step(q->trace, i);
+	struct wording wording = trace_wording(q->trace, step);
 	char text[512];
 
-	if (contains(info->name, q->lower) || contains(info->text, q->lower) ||
-	    contains(info->why, q->lower))
+	if (contains(event_info[step->event].name, q->lower) ||
+	    contains(wording.text, q->lower) || contains(wording.why, q->lower))
 		return true;
 	if (q->narrated == MAX_NARRATED) {
 		q->limited = true;

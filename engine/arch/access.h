@@ -23,7 +23,18 @@ static inline u32 watched_page_at(const struct machine *m, u32 pte, pte_t val)
 	    (ops->none(val) || (ops->present(val) && is_zero_pfn(ops->pfn(val))) ||
 	     pte_is_marker(ops, &m->kernel->types, val, MARKER_UFFD_WP)))
 		return task->page + pte - task->walk_pte;
-	return pte_page(m, val);
+	return page_or_entry(m, pte_page(m, val), pte);
+}
+
+/* The entry of an address for those who watch, whether a VMA is still there or not. */
+static inline u32 watched_entry(const struct machine *m, u32 mm, u64 va)
+{
+	const u32 index = (u32)(va >> PAGE_SHIFT) % PTRS_PER_PTE;
+
+	for (u32 i = 0; is_watched(m) && i < m->s->nr[ARRAY_TABLE]; i++)
+		if (m->table[i].mm == mm && m->table[i].va == (va & ~(PMD_SIZE - 1)))
+			return STEP_ENTRY | (i * PTRS_PER_PTE + index);
+	return NONE;
 }
 
 static inline void step_pte(struct machine *m, enum event event, u32 pte, pte_t val, u32 arg)
@@ -58,7 +69,7 @@ static inline void pte_store(struct machine *m, u32 pte, pte_t val, enum event e
 /* The plain store that empties an entry which no TLB can hold. */
 static inline void pte_store_none(struct machine *m, u32 pte)
 {
-	u32 page = watched_page(m, m->pte[pte]);
+	u32 page = page_or_entry(m, watched_page(m, m->pte[pte]), pte);
 
 	put64(m, &m->pte[pte], 0);
 	count(m, COUNT_pte_store, 1);

@@ -146,7 +146,19 @@ static inline bool is_watched(const struct machine *m)
 	return unlikely(m->steps + 1 >= m->watch_from) && m->observer;
 }
 
-/* Close a step: all put since the last one happened in it. page: in page[], or NONE. */
+/*
+ * What a step is about: a page, in page[]; where no page is known, an entry of pte[], with this
+ * bit beside its index; or NONE.
+ */
+#define STEP_ENTRY (1u << 31)
+
+/* The page, if there is one, else the entry, for those who watch. */
+static inline u32 page_or_entry(const struct machine *m, u32 page, u32 pte)
+{
+	return page == NONE && pte != NONE && is_watched(m) ? STEP_ENTRY | pte : page;
+}
+
+/* Close a step: all put since the last one happened in it. page: see STEP_ENTRY. */
 static inline __attribute__((always_inline)) void step(struct machine *m, enum event event,
 						       u32 page, u32 arg)
 {

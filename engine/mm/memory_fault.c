@@ -153,7 +153,8 @@ __mirrored enum fault_result handle_mm_fault(struct machine *m, const struct vma
 	};
 
 	count(m, COUNT_page_fault, 1);
-	enter(m, EV_handle_mm_fault, pte_page(m, m->pte[vmf.pte]), write);
+	enter(m, EV_handle_mm_fault,
+	      page_or_entry(m, pte_page(m, m->pte[vmf.pte]), vmf.pte), write);
 	if (!is_modelled(m, &vmf))
 		return not_modelled(m, &vmf);
 	return handle_pte_fault(m, &vmf);

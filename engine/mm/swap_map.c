@@ -299,7 +299,7 @@ __mirrored void __swap_entry_free(struct machine *m, u32 slot, u32 page)
 	bool last;
 
 	count(m, COUNT_swap_free_lock, 1);
-	enter(m, EV___swap_entry_free, page, 1);
+	enter(m, EV___swap_entry_free, page, slot);
 	ci = swap_cluster_lock(m, slot);
 	last = put_user(m, slot, page);
 	count(m, COUNT_swap_slot_write, 1);

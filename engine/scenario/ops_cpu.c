@@ -48,7 +48,7 @@ static bool access_page_table(struct machine *m, const struct scn_op *op, bool w
 	leaf = leaf_of(m->s, m->arch, pte);
 	page = leaf_page(m, &leaf);
 	if (!leaf.ops->accessible(*leaf.entry) || (write && !leaf.ops->write(*leaf.entry))) {
-		step(m, EV_cpu_fault, page, op->cpu);
+		step(m, EV_cpu_fault, page_or_entry(m, page, pte), op->cpu);
 		return false;
 	}
 	put64(m, leaf.entry,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "trace/describe.h"
 #include "trace/narrate.h"
 
@@ -37,6 +38,14 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 	va_end(args);
 	if (len > 0)
 		text->len += (size_t)len < room ? (size_t)len : room - 1;
+}
+
+/* Row i of an array of the state that a word is part of, or NONE. */
+static u32 row_of_word(const struct mm_state *s, u32 word, enum state_array array, size_t size)
+{
+	u32 row = (word - s->at[array]) / (u32)(size / sizeof(u32));
+
+	return word >= s->at[array] && row < s->nr[array] ? row : NONE;
 }
 
 /* The page-table entry, a PTE or a PMD, that a word of the state is half of; or NULL. */
@@ -100,7 +109,9 @@ static void add_page(const struct telling *at, struct text *text)
 	u32 folio = page_folio(at->s, page);
 	char name[32];
 
-	if (folio == NONE)
+	if (page != NONE && page & STEP_ENTRY)
+		add(text, "0x%" PRIx64, pte_va(at->s, page & ~STEP_ENTRY));
+	else if (folio == NONE)
 		add(text, "a page");
 	else
 		add(text, "page %" PRIu32 " of %s", page - state_folio(at->s, folio)->page,
@@ -148,6 +159,23 @@ static void add_slot(const struct telling *at, struct text *text)
 	char name[32];
 
 	add(text, "%s", slot_text(at->s, at->step->arg, name, sizeof(name)));
+}
+
+/* The slot of the step's page, or that which the step changed. */
+static void add_its_slot(const struct telling *at, struct text *text)
+{
+	u32 nr, slot = NONE;
+	const struct delta *delta = trace_deltas(at->c->trace, at->c->pos - 1, &nr);
+	char name[32];
+
+	for (u32 i = 0; i < nr && slot == NONE; i++)
+		slot = row_of_word(at->s, delta[i].word, ARRAY_SLOT, sizeof(struct slot));
+	if (page_folio(at->s, at->step->page) == NONE && slot != NONE) {
+		add(text, "slot %s", slot_text(at->s, slot, name, sizeof(name)));
+		return;
+	}
+	add(text, "the slot of ");
+	add_page(at, text);
 }
 
 static void add_op(const struct telling *at, struct text *text)
@@ -210,8 +238,8 @@ static const struct {
 } holes[] = {
 	{ "page", add_page }, { "run", add_run }, { "folio", add_folio }, { "nr", add_nr },
 	{ "pages", add_pages }, { "entries", add_entries }, { "cpu", add_cpu }, { "mm", add_mm },
-	{ "slot", add_slot }, { "op", add_op }, { "old", add_old }, { "new", add_new },
-	{ "ref", add_refcount }, { "map", add_mapcount },
+	{ "slot", add_slot }, { "its_slot", add_its_slot }, { "op", add_op }, { "old", add_old },
+	{ "new", add_new }, { "ref", add_refcount }, { "map", add_mapcount },
 };
 
 static void fill(const struct telling *at, struct text *text, const char *hole, size_t len)
@@ -272,16 +300,28 @@ char *narrate_text(const struct cursor *c, const struct names *names, const char
 	return buf;
 }
 
+struct wording trace_wording(const struct trace *t, const struct step *step)
+{
+	const struct variant *v = trace_variant(t);
+
+#define WORDING(event_, when, text, why)				\
+	if (step->event == EV_##event_ && (when))			\
+		return (struct wording){ text, why };
+#include "trace/wordings.def"
+#undef WORDING
+	return (struct wording){ event_info[step->event].text, event_info[step->event].why };
+}
+
 char *narrate(const struct cursor *c, const struct names *names, char *buf, size_t size)
 {
 	const struct step *step = cursor_step(c);
 
-	return narrate_text(c, names, step ? event_info[step->event].text : "", buf, size);
+	return narrate_text(c, names, step ? trace_wording(c->trace, step).text : "", buf, size);
 }
 
 const char *narrate_why(const struct cursor *c)
 {
 	const struct step *step = cursor_step(c);
 
-	return step ? event_info[step->event].why : "";
+	return step ? trace_wording(c->trace, step).why : "";
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A step in words, from the texts in the event tables and the state at that moment.
+ * A step in words, from the texts in the event tables, from those in wordings.def where a
+ * kernel or an architecture does it in another way, and from the state at that moment.
  * Holes in the texts:
  *
- *	{page}		page 2 of A		{cpu}		CPU arg
+ *	{page}		page 2 of A, or the	{cpu}		CPU arg
+ *			address of its entry	{its_slot}	the slot of page 2 of A, or 0:0x1000
  *	{run}		pages 2 to 5 of A	{slot}		0:0x1000, of slot[arg]
  *	{folio}		A: the page's folio,	{op}		script operation arg
  *			or the task's		{mm}		of the CPU that runs
@@ -25,6 +27,12 @@ struct names {
 	const char *(*mm)(const void *ctx, u32 mm);
 	const char *(*op)(const void *ctx, u32 op);	/* for {op}: "madvise_pageout app" */
 };
+
+/* What the tables say of a step in this lane, holes and all. */
+struct wording {
+	const char *text, *why;
+};
+struct wording trace_wording(const struct trace *t, const struct step *step);
 
 /* One complete sentence; c stands after the step. Returns buf. */
 char *narrate(const struct cursor *c, const struct names *names, char *buf, size_t size);

@@ -39,6 +39,7 @@ struct keyframe {
 struct trace {
 	struct journal journal;	/* first; delta is where the next step's deltas go */
 	struct machine *m;
+	struct variant variant;
 	bool oom;
 	struct delta scratch[16];	/* when oom: deltas of no use */
 

@@ -185,6 +185,7 @@ bool trace_again(struct trace *t, struct machine *m)
 	while (t->nr_keys > 1)
 		drop_last_keyframe(t);
 	t->m = m;
+	t->variant = (struct variant){ m->kernel, m->arch, m->features };
 	t->oom = false;
 	t->first = t->keys[0].pos = (u32)m->steps;
 	t->nr_steps = 0;
@@ -234,6 +235,11 @@ void trace_free(struct trace *t)
 void trace_set_boundary(struct trace *t, void (*fn)(void))
 {
 	callpaths_set_boundary(t->paths, fn);
+}
+
+const struct variant *trace_variant(const struct trace *t)
+{
+	return &t->variant;
 }
 
 bool trace_oom(const struct trace *t)

@@ -24,7 +24,7 @@ struct step {
 	u32 first_delta;
 	u16 event;
 	u16 path;		/* index for trace_path() */
-	u32 page;		/* in page[], or NONE */
+	u32 page;		/* in page[], or see STEP_ENTRY */
 	u32 arg;		/* what the event says it is: a count, a CPU, a slot ... */
 };
 
@@ -60,6 +60,15 @@ u32 trace_first(const struct trace *t);
 u32 trace_last(const struct trace *t);
 const struct step *trace_step(const struct trace *t, u32 i);	/* first .. last - 1 */
 const struct call_path *trace_path(const struct trace *t, u32 path);
+
+/* What the machine was: it never changes, and the state does not tell. */
+struct variant {
+	const struct kernel *kernel;
+	const struct arch *arch;
+	u32 features;		/* bit i: enum cpu_feature i */
+};
+const struct variant *trace_variant(const struct trace *t);
+
 u32 trace_nr_keyframes(const struct trace *t);
 size_t trace_bytes(const struct trace *t);	/* everything allocated, unused room included */
 const struct mm_state *trace_start(const struct trace *t);	/* state at trace_first() */

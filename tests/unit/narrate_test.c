@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "toy.h"
 #include "trace/describe.h"
 
@@ -87,6 +88,19 @@ static void cpus_slots_mms_and_operations(void **state)
 	assert_narrated(toy, NONE, 0, "now {op}!", "Now madvise_pageout!");
 }
 
+static void where_no_page_is_known(void **state)
+{
+	struct toy *toy = *state;
+	const struct slot *slot = toy->m.slot;
+
+	assert_narrated(toy, STEP_ENTRY | 3, 1, "the PTE of {page}", "The PTE of 0x203000.");
+	put(&toy->m, &slot[7].count, 1);
+	assert_narrated(toy, NONE, 1, "{its_slot} rises", "Slot 0:0x7 rises.");
+	put(&toy->m, &slot[7].count, 0);
+	assert_narrated(toy, 2, 1, "{its_slot} falls", "The slot of page 2 of A falls.");
+	assert_narrated(toy, NONE, 1, "{its_slot} cannot rise", "The slot of a page cannot rise.");
+}
+
 static void one_changed_entry_is_shown(void **state)
 {
 	struct toy *toy = *state;
@@ -137,11 +151,44 @@ static void nothing_has_happened(void **state)
 	cursor_close(&c);
 }
 
-/* Every text of the tables, whatever its arguments. */
-static void every_event_is_a_sentence(void **state)
+/* The texts of an event on a machine of that kind. */
+static struct wording wording_on(struct toy *toy, const char *kernel, const struct arch *arch,
+				 u32 features, enum event event)
 {
-	static const u32 pages[] = { 0, 3, 4, NONE, 1000 };
+	toy->m.kernel = kernel_find(kernel);
+	toy->m.arch = arch;
+	toy->m.features = features;
+	assert_true(trace_again(toy->trace, &toy->m));
+	step(&toy->m, event, 0, 1);
+	return trace_wording(toy->trace, trace_step(toy->trace, trace_last(toy->trace) - 1));
+}
+
+static void texts_follow_kernel_and_architecture(void **state)
+{
 	struct toy *toy = *state;
+	const u32 bbml3 = 1u << FEATURE_bbml3;
+
+	assert_non_null(strstr(wording_on(toy, "7.3", &arm64_arch, 0, EV_contpte_ptep_get).text,
+			       "until both are known"));
+	assert_non_null(strstr(wording_on(toy, "6.16", &arm64_arch, 0, EV_contpte_ptep_get).text,
+			       "all of them are read"));
+	assert_non_null(strstr(wording_on(toy, "7.3", &arm64_arch, 0, EV_contpte_convert).why,
+			       "flush"));
+	assert_non_null(strstr(wording_on(toy, "7.3", &arm64_arch, bbml3, EV_contpte_convert).why,
+			       "no flush"));
+	assert_null(strstr(wording_on(toy, "6.12", &arm64_arch, bbml3, EV_contpte_convert).why,
+			   "no flush"));
+	assert_non_null(strstr(wording_on(toy, "7.3", &x86_arch, 0, EV_exit_mmap).why,
+			       "no exchange"));
+	assert_null(strstr(wording_on(toy, "7.3", &arm64_arch, 0, EV_exit_mmap).why,
+			   "no exchange"));
+}
+
+/* Every text of the tables, whatever its arguments. */
+static void assert_sentences(struct toy *toy)
+{
+	static const u32 pages[] = { 0, 3, 4, NONE, 1000, STEP_ENTRY | 5 };
+	const u32 first = trace_last(toy->trace);
 	struct cursor c;
 	char text[512];
 
@@ -149,7 +196,7 @@ static void every_event_is_a_sentence(void **state)
 		for (u32 i = 0; i < NR_OF(pages); i++)
 			step(&toy->m, (enum event)e, pages[i], i);
 	assert_true(cursor_open(&c, toy->trace));
-	for (u32 pos = 1; pos <= NR_EVENTS * NR_OF(pages); pos++) {
+	for (u32 pos = first + 1; pos <= first + NR_EVENTS * NR_OF(pages); pos++) {
 		size_t len;
 
 		cursor_seek(&c, pos);
@@ -161,6 +208,20 @@ static void every_event_is_a_sentence(void **state)
 		assert_non_null(narrate_why(&c));
 	}
 	cursor_close(&c);
+}
+
+static void every_event_is_a_sentence(void **state)
+{
+	struct toy *toy = *state;
+
+	for (u32 k = 0; k < nr_kernels; k++) {
+		for (u32 a = 0; a < nr_archs; a++) {
+			toy->m.kernel = &kernels[k];
+			toy->m.arch = archs[a];
+			assert_true(trace_again(toy->trace, &toy->m));
+			assert_sentences(toy);
+		}
+	}
 }
 
 static void a_small_buffer_is_enough(void **state)
@@ -304,10 +365,12 @@ int main(void)
 		TOY_TEST(runs_and_their_verbs),
 		TOY_TEST(folios_and_their_counts),
 		TOY_TEST(cpus_slots_mms_and_operations),
+		TOY_TEST(where_no_page_is_known),
 		TOY_TEST(one_changed_entry_is_shown),
 		TOY_TEST(a_question_stays_one),
 		TOY_TEST(an_unknown_hole_shows),
 		TOY_TEST(nothing_has_happened),
+		TOY_TEST(texts_follow_kernel_and_architecture),
 		TOY_TEST(every_event_is_a_sentence),
 		TOY_TEST(a_small_buffer_is_enough),
 		TOY_TEST(changes_have_names),

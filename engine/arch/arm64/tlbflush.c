@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include "arch/access.h"
 #include "arch/arm64/pte.h"
 #include "arch/arm64/tlbflush.h"
 #include "arch/arm64/tlbi.h"
@@ -52,12 +53,15 @@ static void step_tlbi(struct machine *m, bool local, enum event event, u32 page,
 static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 stride, bool local,
 			   u32 page)
 {
+	const bool known = page != NONE;
 	u32 scale = 3;
 
 	while (addr != end) {
 		u32 left = (u32)((end - addr) >> PAGE_SHIFT);
 		u32 pages = (u32)(stride >> PAGE_SHIFT), num;
 
+		if (!known)
+			page = watched_entry(m, mm, addr);
 		if (!cpu_has(m, FEATURE_tlbi_range) || left == 1) {
 			tlbi(m, mm, addr, addr + PAGE_SIZE, local);
 			step_tlbi(m, local, EV_tlbi_page, page, pages);
@@ -69,7 +73,7 @@ static void flush_range_op(struct machine *m, u32 mm, u64 addr, u64 end, u64 str
 			continue;
 		}
 		addr += pages * PAGE_SIZE;
-		if (page != NONE)
+		if (known)
 			page += pages;
 	}
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include "arch/access.h"
 #include "arch/mmu_gather.h"
 #include "arch/tlb.h"
 #include "arch/x86/tlb.h"
@@ -63,14 +64,17 @@ static void flush_everything(struct machine *m, u32 cpu)
 
 static void flush_pages(struct machine *m, u32 cpu, const struct flush_tlb_info *info)
 {
+	const bool known = m->task->page != NONE;
 	u32 page = m->task->page;
 
 	for (u64 addr = info->start; addr < info->end; addr += info->stride) {
+		if (!known)
+			page = watched_entry(m, info->mm, addr);
 		if (cpu == m->s->cpu)
 			native_flush_tlb_one_user(m, addr, page);
 		else
 			invlpg(m, cpu, addr, page);
-		page += page != NONE ? (u32)(info->stride >> PAGE_SHIFT) : 0;
+		page += known ? (u32)(info->stride >> PAGE_SHIFT) : 0;
 	}
 }
 
