@@ -178,10 +178,23 @@ bool tlb_unmapped(const struct mm_state *s, const struct arch *arch, const struc
 	return pte == NONE;
 }
 
+bool tlb_dirty_alone(const struct mm_state *s, const struct arch *arch,
+		     const struct tlb_entry *entry)
+{
+	u32 pte = va_pte(s, entry->mm, entry->va);
+
+	for (u32 i = 0; i < entry->span; i++) {
+		struct leaf leaf = leaf_of(s, arch, pte + i);
+
+		if (leaf.ops->dirty(*leaf.entry))
+			return false;
+	}
+	return entry->flags & TLB_DIRTY;
+}
+
 bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry)
 {
 	u32 pte = va_pte(s, entry->mm, entry->va);
-	bool dirty = false;
 
 	if (tlb_unmapped(s, arch, entry))
 		return true;
@@ -190,7 +203,6 @@ bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct t
 
 		if (entry->flags & TLB_WRITABLE && !leaf.ops->write(*leaf.entry))
 			return true;
-		dirty |= leaf.ops->dirty(*leaf.entry);
 	}
-	return entry->flags & TLB_DIRTY && !dirty;
+	return tlb_dirty_alone(s, arch, entry);
 }

@@ -50,7 +50,10 @@ void enter_lazy_tlb(struct machine *m);
 
 /* Does it translate what the page table does not, or not so? */
 bool tlb_unmapped(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry);
-/* The same, or does it allow more than the page table? */
+/* Would a store through it leave no mark: it is dirty, none of the entries is? All are mapped. */
+bool tlb_dirty_alone(const struct mm_state *s, const struct arch *arch,
+		     const struct tlb_entry *entry);
+/* Does it translate what the page table does not, or allow more? */
 bool tlb_stale(const struct mm_state *s, const struct arch *arch, const struct tlb_entry *entry);
 
 #endif

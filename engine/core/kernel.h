@@ -116,6 +116,9 @@ enum zero_remap { ZERO_KEEPS_MARKS, ZERO_LOSES_MARKS, ZERO_MAPPED_AGAIN };
  */
 enum swap_zap { SWAP_ZAP_RUNS, SWAP_ZAP_UNIFORM, SWAP_ZAP_SLOTS, SWAP_ZAP_PTES };
 
+/* MADV_DONTNEED and MADV_FREE: one gather for all VMAs of the range, or one for each */
+enum madvise_gather { MADVISE_GATHER_ONE, MADVISE_GATHER_EACH };
+
 /* The functions that zap a VMA: __zap_vma_range(), or unmap_single_vma() and unmap_page_range() */
 enum zap_names { ZAP_VMA_RANGE, ZAP_PAGE_RANGE };
 
@@ -195,6 +198,7 @@ struct kernel {
 	enum prot_flush prot_flush;
 	enum swap_zap swap_zap;
 	enum zap_names zap_names;
+	enum madvise_gather madvise_gather;
 	enum dirty_flush dirty_flush;
 	struct softleaf_types types;
 };

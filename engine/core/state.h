@@ -222,6 +222,7 @@ struct run_before {
 	u32 pins;		/* of the folio */
 	u32 done;		/* whose mappings are removed */
 	u32 lazyfree;		/* it was a lazyfree folio's */
+	u32 dirty;		/* one of its PTEs was dirty */
 	u32 write[16], soft_dirty[16], uffd[16];	/* a bit for each PTE */
 };
 
@@ -246,6 +247,7 @@ struct task {
 	u32 anon_vma;		/* that its reverse-map walk has locked, or NONE */
 	u32 fault_op;		/* the script operation whose access waits in a fault, or NONE */
 	u32 fault_folio;	/* whose lock it waits for, holding a reference, or NONE */
+	u32 dropped_dirty;	/* it gave up what must not be lost; kept for V21, as run is */
 	struct run_before run;
 	u32 kept_pte;		/* cleared under a lock that it keeps, to be written back: */
 	u64 kept;

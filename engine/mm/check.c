@@ -472,6 +472,19 @@ static bool vmas_allow(const struct mm_state *s, const struct tlb_entry *e, u64 
 	       (!(e->flags & TLB_WRITABLE) || state_vma(s, vma)->flags & VM_WRITE);
 }
 
+/* Through a dirty translation nobody hears of a write; MADV_FREE has cleared the dirty bits. */
+static bool written_unnoticed(const struct machine *m, const struct tlb_entry *e)
+{
+	u32 i = pfn_folio(m->s, e->pfn), vma = va_vma(m->s, e->mm, e->va);
+	const struct folio *folio = m->folio + i;
+
+	return i != NONE && vma != NONE && !(m->vma[vma].flags & VM_DROPPABLE) &&
+	       folio_flag(folio, PG_anon) && !folio_flag(folio, PG_swapbacked) &&
+	       !folio_flag(folio, PG_dirty) && e->flags & TLB_WRITABLE &&
+	       !m->mm[e->mm].tlb_gathered && !tlb_unmapped(m->s, m->arch, e) &&
+	       tlb_dirty_alone(m->s, m->arch, e);
+}
+
 static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_entry *e,
 			    bool rest, struct violation *v)
 {
@@ -498,6 +511,8 @@ static bool check_tlb_entry(const struct machine *m, u32 cpu, const struct tlb_e
 	if (rest && mm->tlb_pending == mm->tlb_flushed && !mm->tlb_gathered &&
 	    tlb_unmapped(m->s, m->arch, e))
 		FAIL(v, V18, ON_CPU, cpu, e->va, 0);
+	if (rest && written_unnoticed(m, e))
+		FAIL(v, V21, ON_CPU, cpu, e->va, 0);
 	return true;
 }
 
@@ -555,6 +570,8 @@ static bool check_tasks(const struct machine *m, struct violation *v)
 		const struct task *task = state_task(m->s, i);
 		const struct folio *folio;
 
+		if (task->dropped_dirty)
+			FAIL(v, V21, ON_FOLIO, task->folio, 1, 0);
 		if (task->walk_pte == NONE || task->folio == NONE)
 			continue;
 		folio = m->folio + task->folio;
@@ -580,7 +597,8 @@ static u32 task_concern(u32 offset)
 {
 	if (IS(task, ptl) || IS(task, phase) || IS(task, walk_vma))
 		return CONCERNS_SOME | CONCERNS_ENTRIES;
-	return IS(task, walk_pte) || IS(task, nr_pages) || IS(task, folio) || IS(task, run) ?
+	return IS(task, walk_pte) || IS(task, nr_pages) || IS(task, folio) || IS(task, run) ||
+			       IS(task, dropped_dirty) ?
 		       CONCERNS_SOME :
 		       0;
 }

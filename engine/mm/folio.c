@@ -60,3 +60,47 @@ void folio_add_lru_vma(struct machine *m, const struct folio *folio, const struc
 	}
 	folio_add_lru(m, folio);
 }
+
+/* mm/folio.c:lru_lazyfree: not swap-backed any more, and among those that go first */
+__mirrored void lru_lazyfree(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_lru_lazyfree, folio->page, folio_nr_pages(folio));
+	list_del(m, folio);
+	folio_clear_flag(m, folio, PG_active);
+	folio_clear_flag(m, folio, PG_referenced);
+	folio_clear_flag(m, folio, PG_swapbacked);
+	list_add(m, folio, folio_lru_list(folio));
+	step(m, EV_folio_lazyfree, folio->page, 0);
+}
+
+/* The CPU's batch is left out. */
+static void make_lazyfree(struct machine *m, const struct folio *folio)
+{
+	const u32 needed = 1u << PG_swapbacked | 1u << PG_lru;
+	const u32 barred = 1u << PG_swapcache | 1u << PG_unevictable;
+
+	if ((folio->flags & (needed | barred)) == needed)
+		lru_lazyfree(m, folio);
+}
+
+/* mm/folio.c:folio_mark_lazyfree */
+__mirrored void folio_mark_lazyfree(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_folio_mark_lazyfree, folio->page, folio_nr_pages(folio));
+	make_lazyfree(m, folio);
+}
+
+/* mm/swap.c:mark_page_lazyfree (6.1) */
+__mirrored void mark_page_lazyfree(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV_mark_page_lazyfree, folio->page, folio_nr_pages(folio));
+	make_lazyfree(m, folio);
+}
+
+void mark_lazyfree(struct machine *m, const struct folio *folio)
+{
+	if (m->kernel->page_api == API_PAGE)
+		mark_page_lazyfree(m, folio);
+	else
+		folio_mark_lazyfree(m, folio);
+}

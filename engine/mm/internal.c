@@ -73,14 +73,14 @@ static pte_t pte_batch_clear_ignored(const struct pte_ops *ops, pte_t pte, u32 f
 	return ops->mkold(pte);
 }
 
-u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t pteval,
+u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t *pteval,
 			  u32 max, u32 flags)
 {
 	const struct pte_ops *ops = m->arch->pte;
-	u32 page = folio->page + (u32)(ops->pfn(pteval) - folio->pfn);
+	u32 page = folio->page + (u32)(ops->pfn(*pteval) - folio->pfn);
 	u32 left = folio_nr_pages(folio) - (page - folio->page);
-	u32 nr = m->arch->pte_batch_hint(pteval, pte);
-	pte_t key = pte_batch_clear_ignored(ops, ops->advance_pfn(pteval, nr), flags);
+	u32 nr = m->arch->pte_batch_hint(*pteval, pte);
+	pte_t key = pte_batch_clear_ignored(ops, ops->advance_pfn(*pteval, nr), flags);
 	pte_t next;
 	u32 hint;
 
@@ -93,6 +93,10 @@ u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte,
 			break;
 		}
 		step(m, EV_pte_compared, page + nr, 1);
+		if (flags & FPB_MERGE_YOUNG_DIRTY && ops->young(next))
+			*pteval = ops->mkyoung(*pteval);
+		if (flags & FPB_MERGE_YOUNG_DIRTY && ops->dirty(next))
+			*pteval = ops->mkdirty(*pteval);
 		hint = m->arch->pte_batch_hint(next, pte + nr);
 		key = ops->advance_pfn(key, hint);
 		nr += hint;

@@ -242,7 +242,14 @@ __mirrored bool ttu_anon_folio(struct machine *m, const struct folio *folio,
 			       const struct vma *vma, u32 page, u32 pte, pte_t pteval, u32 nr);
 __mirrored bool ttu_anon_lazyfree_folio(struct machine *m, const struct folio *folio,
 					const struct vma *vma, u32 page, u32 nr);
-/* The same in place, up to 6.16: without setting swapbacked ... */
+/*
+ * Is the folio known to nobody but its mappings and reclaim? Asked first; then *dirty: was it
+ * written to? Who writes through a reference marks it dirty and lets go of it last.
+ */
+bool lazyfree_alone(struct machine *m, const struct folio *folio, u32 page, bool *dirty);
+/* It is dropped. dirty: an entry said so, whatever the folio's flag says. Kept for V21. */
+void note_dropped(struct machine *m, const struct folio *folio, const struct vma *vma, bool dirty);
+/* ttu_anon_lazyfree_folio() in place, up to 6.16: without setting swapbacked ... */
 bool discard_lazyfree(struct machine *m, const struct folio *folio, const struct vma *vma,
 		      u32 page, u32 nr);
 /* ... which is done when the PTEs are restored. */
@@ -323,14 +330,20 @@ void pte_clear(struct machine *m, u32 pte);
 
 /* --- mm/internal.h -------------------------------------------------------- */
 
-enum fpb_flags { FPB_RESPECT_DIRTY = 1, FPB_RESPECT_SOFT_DIRTY = 2, FPB_RESPECT_WRITE = 4 };
+enum fpb_flags {
+	FPB_RESPECT_DIRTY = 1, FPB_RESPECT_SOFT_DIRTY = 2, FPB_RESPECT_WRITE = 4,
+	FPB_MERGE_YOUNG_DIRTY = 8,	/* the first entry's copy takes on those of the others */
+};
 
 pte_t pte_move_swp_offset(const struct machine *m, pte_t pte, s64 delta);
 /* How many entries in a row, at most max, name slots in a row and agree otherwise. */
 u32 swap_pte_batch(struct machine *m, u32 pte, pte_t ptent, u32 max);
 
-/* folio_pte_batch_flags(): how many PTEs from pte on continue pteval, at most max. */
-u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t pteval,
+/*
+ * folio_pte_batch_flags(): how many PTEs from pte on continue *pteval, at most max. flags may
+ * ask to merge into it what the others say.
+ */
+u32 folio_pte_batch_flags(struct machine *m, const struct folio *folio, u32 pte, pte_t *pteval,
 			  u32 max, u32 flags);
 
 /* --- mm/migrate.c ----------------------------------------------------------- */
@@ -381,10 +394,14 @@ __mirrored void unmap_single_vma(struct machine *m, struct mmu_gather *tlb, cons
 				 u64 start, u64 end, bool reclaim_pt);
 __mirrored void unmap_page_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
 				 u64 start, u64 end, bool reclaim_pt);
+/* Swap entries from this one on, as many as that kernel takes at once: their slots go. */
+u32 free_swap_ptes(struct machine *m, u32 pte, pte_t ptent, u32 max);
 __mirrored void zap_pte_range(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
 			      u64 addr, u64 end, bool reclaim_pt);
 __mirrored bool unmap_huge_pmd_locked(struct machine *m, const struct folio *folio,
 				      const struct vma *vma, u32 table);
+__mirrored bool madvise_free_huge_pmd(struct machine *m, struct mmu_gather *tlb,
+				      const struct vma *vma, u32 table, u64 addr, u64 end);
 __mirrored void zap_huge_pmd(struct machine *m, struct mmu_gather *tlb, const struct vma *vma,
 			     u32 table);
 __mirrored void zap_vma_range_batched(struct machine *m, struct mmu_gather *tlb,
@@ -487,6 +504,26 @@ bool protection_changes_vmas(const struct machine *m, u32 mm, u64 start, u64 end
 
 /* --- mm/madvise.c --------------------------------------------------------- */
 
+u32 madvise_folio_pte_batch(struct machine *m, const struct folio *folio, u32 pte, pte_t *pteval,
+			    u64 addr, u64 end);
+/* Several processes map it: it is left alone. */
+bool mapped_shared(struct machine *m, const struct folio *folio);
+/* The folio is locked: the page table may be let go meanwhile. False: it stays whole. */
+bool split_folio_locked(struct machine *m, const struct folio *folio);
+/*
+ * A large folio of which only nr PTEs are in the range: its pages are to go one by one. How
+ * far to go on: nowhere if it was split.
+ */
+u32 split_partly_mapped(struct machine *m, const struct vma *vma, const struct folio *folio,
+			u32 nr);
+/* Up to 6.1 a large folio that PTEs map is split, or ends the walk: left entries further. */
+u32 split_or_stop(struct machine *m, const struct folio *folio, u32 page, u32 left);
+
+__mirrored void madvise_free_single_vma(struct machine *m, struct mmu_gather *tlb,
+					const struct vma *vma, u64 start, u64 end);
+__mirrored void madvise_free_pte_range(struct machine *m, struct mmu_gather *tlb,
+				       const struct vma *vma, u64 addr, u64 end);
+
 /* False: the VMA refuses. */
 __mirrored bool madvise_pageout(struct machine *m, const struct vma *vma, u64 start, u64 end);
 __mirrored void madvise_cold_or_pageout_pte_range(struct machine *m, struct mmu_gather *tlb,
@@ -511,8 +548,8 @@ enum folio_references { FOLIOREF_RECLAIM, FOLIOREF_KEEP, FOLIOREF_ACTIVATE };
 
 enum folio_references folio_check_references(struct machine *m, const struct folio *folio);
 __mirrored u32 shrink_lruvec(struct machine *m, u32 nr_pages);
-__mirrored u32 shrink_inactive_list(struct machine *m, u32 nr_to_scan);
-__mirrored void shrink_active_list(struct machine *m, u32 nr_to_scan);
+__mirrored u32 shrink_inactive_list(struct machine *m, u32 nr_to_scan, enum folio_list lru);
+__mirrored void shrink_active_list(struct machine *m, u32 nr_to_scan, enum folio_list lru);
 __mirrored u32 isolate_lru_folios(struct machine *m, u32 nr_to_scan, enum folio_list from,
 				  enum folio_list to);
 __mirrored void move_folios_to_lru(struct machine *m, enum folio_list list);
@@ -543,6 +580,11 @@ __mirrored void free_unref_folios(struct machine *m, enum folio_list list);
 __mirrored void free_unref_page_list(struct machine *m, enum folio_list list);
 __mirrored bool isolate_lru_page(struct machine *m, const struct folio *folio);
 void folio_add_lru(struct machine *m, const struct folio *folio);
+/* To be dropped first, unless it is written to again: by the function that the kernel has. */
+void mark_lazyfree(struct machine *m, const struct folio *folio);
+__mirrored void folio_mark_lazyfree(struct machine *m, const struct folio *folio);
+__mirrored void mark_page_lazyfree(struct machine *m, const struct folio *folio);
+__mirrored void lru_lazyfree(struct machine *m, const struct folio *folio);
 void folio_add_lru_vma(struct machine *m, const struct folio *folio, const struct vma *vma);
 /* A page of memory, with a reference that its taker holds. NULL: none is free. */
 __mirrored const struct folio *vma_alloc_folio(struct machine *m);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * MADV_PAGEOUT: walk the page table, isolate what can go, reclaim it. One PMD range
- * after the other, so a batch of reclaim is at most 512 pages.
+ * after the other, so a batch of reclaim is at most 512 pages. MADV_FREE is in madvise_free.c.
  */
 #include "arch/mmu_gather.h"
 #include "mm/internal.h"
 
 /* mm/madvise.c:madvise_folio_pte_batch */
-static u32 madvise_folio_pte_batch(struct machine *m, const struct folio *folio, u32 pte,
-				   pte_t pteval, u64 addr, u64 end)
+u32 madvise_folio_pte_batch(struct machine *m, const struct folio *folio, u32 pte, pte_t *pteval,
+			    u64 addr, u64 end)
 {
-	return folio_pte_batch_flags(m, folio, pte, pteval, (u32)((end - addr) >> PAGE_SHIFT), 0);
+	return folio_pte_batch_flags(m, folio, pte, pteval, (u32)((end - addr) >> PAGE_SHIFT),
+				     FPB_MERGE_YOUNG_DIRTY);
 }
 
 /* Take one folio off the LRU. */
@@ -35,8 +36,7 @@ static void isolate_for_pageout(struct machine *m, const struct folio *folio)
 		list_add(m, folio, LIST_FOLIO_LIST);
 }
 
-/* The folio is locked: the page table may be let go meanwhile. False: it stays whole. */
-static bool split_locked(struct machine *m, const struct folio *folio)
+bool split_folio_locked(struct machine *m, const struct folio *folio)
 {
 	u32 ptl = m->task->ptl;
 	bool split;
@@ -50,7 +50,7 @@ static bool split_locked(struct machine *m, const struct folio *folio)
 	return split;
 }
 
-static bool mapped_shared(struct machine *m, const struct folio *folio)
+bool mapped_shared(struct machine *m, const struct folio *folio)
 {
 	if (!folio_maybe_mapped_shared(m, folio))
 		return false;
@@ -94,7 +94,7 @@ static bool pageout_huge_pmd(struct machine *m, struct mmu_gather *tlb, const st
 			isolate_for_pageout(m, folio);
 		} else if (folio_trylock(m, folio)) {
 			unlock_pte_table(m);
-			return split_locked(m, folio);
+			return split_folio_locked(m, folio);
 		}
 	}
 	unlock_pte_table(m);
@@ -103,16 +103,11 @@ static bool pageout_huge_pmd(struct machine *m, struct mmu_gather *tlb, const st
 	return false;
 }
 
-/*
- * A large folio of which only nr PTEs are in the range: pages that nobody maps can be freed
- * at once, the others go one by one. How far to go on: nowhere if it was split.
- */
-static u32 split_partly_mapped(struct machine *m, const struct vma *vma, const struct folio *folio,
-			       u32 nr)
+u32 split_partly_mapped(struct machine *m, const struct vma *vma, const struct folio *folio, u32 nr)
 {
 	if (mapped_shared(m, folio) || !folio_trylock(m, folio))
 		return nr;
-	if (split_locked(m, folio))
+	if (split_folio_locked(m, folio))
 		nr = 0;
 	flush_tlb_batched_pending(m, vma->mm);
 	return nr;
@@ -124,7 +119,14 @@ static u32 not_isolated(struct machine *m, const struct folio *folio, u32 nr)
 	return nr;
 }
 
-/* The same page by page: up to 6.1, a large folio that PTEs map is split, or ends the walk. */
+u32 split_or_stop(struct machine *m, const struct folio *folio, u32 page, u32 left)
+{
+	if (m->page[page].mapcount + folio->entire_mapcount != 1)
+		return not_isolated(m, folio, left);
+	return folio_trylock(m, folio) && split_folio_locked(m, folio) ? 0 : left;
+}
+
+/* The same page by page, up to 6.1. */
 static u32 pageout_page(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u64 addr,
 			u64 end)
 {
@@ -139,11 +141,8 @@ static u32 pageout_page(struct machine *m, struct mmu_gather *tlb, const struct 
 		return 1;
 	folio = m->folio + page_folio(m->s, page);
 	put(m, &m->task->folio, folio_idx(m, folio));
-	if (folio_test_large(folio)) {
-		if (m->page[page].mapcount + folio->entire_mapcount != 1)
-			return not_isolated(m, folio, left);
-		return folio_trylock(m, folio) && split_locked(m, folio) ? 0 : left;
-	}
+	if (folio_test_large(folio))
+		return split_or_stop(m, folio, page, left);
 	if (!folio_flag(folio, PG_lru) || folio->mapcount != 1)
 		return not_isolated(m, folio, 1);
 	age_pte(m, tlb, addr, pte, ptent);
@@ -165,7 +164,7 @@ static u32 pageout_pte(struct machine *m, const struct vma *vma, u64 addr, u64 e
 		return 1;
 	put(m, &m->task->folio, folio_idx(m, folio));
 	if (folio_test_large(folio)) {
-		nr = madvise_folio_pte_batch(m, folio, pte, ptent, addr, end);
+		nr = madvise_folio_pte_batch(m, folio, pte, &ptent, addr, end);
 		if (nr < folio_nr_pages(folio))
 			return split_partly_mapped(m, vma, folio, nr);
 	}

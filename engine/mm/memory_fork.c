@@ -136,7 +136,7 @@ static u32 run_length(struct machine *m, const struct copy *c, const struct foli
 	if (m->kernel->fork_batch == FORK_PTE || c->prealloc || !folio_test_large(folio) ||
 	    max == 1)
 		return 1;
-	return folio_pte_batch_flags(m, folio, src, pte, max,
+	return folio_pte_batch_flags(m, folio, src, &pte, max,
 				     FPB_RESPECT_DIRTY | FPB_RESPECT_SOFT_DIRTY);
 }
 

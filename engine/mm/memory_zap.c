@@ -60,25 +60,30 @@ static u32 zap_present_ptes(struct machine *m, struct mmu_gather *tlb, const str
 	folio = m->folio + page_folio(m->s, page);
 	put(m, &m->task->folio, folio_idx(m, folio));
 	if (folio_test_large(folio) && max > 1 && m->kernel->page_api == API_FOLIO)
-		nr = folio_pte_batch_flags(m, folio, pte, ptent, max, 0);
+		nr = folio_pte_batch_flags(m, folio, pte, &ptent, max, 0);
 	*force_break = zap_present_folio_ptes(m, tlb, vma, folio, page, pte, nr, zapped);
 	return nr;
 }
 
-static void free_swap(struct machine *m, u32 slot, u32 nr)
+u32 free_swap_ptes(struct machine *m, u32 pte, pte_t ptent, u32 max)
 {
+	u32 slot = pte_slot(m, ptent), nr = 1;
+
+	if (m->kernel->swap_zap != SWAP_ZAP_PTES)
+		nr = swap_pte_batch(m, pte, ptent, max);
 	switch (m->kernel->swap_zap) {
 	case SWAP_ZAP_RUNS:
 		swap_put_entries_direct(m, slot, nr);
-		return;
+		break;
 	case SWAP_ZAP_UNIFORM:
 	case SWAP_ZAP_SLOTS:
 		free_swap_and_cache_nr(m, slot, nr);
-		return;
+		break;
 	case SWAP_ZAP_PTES:
 		free_swap_and_cache(m, slot);
-		return;
+		break;
 	}
+	return nr;
 }
 
 /* mm/memory.c:zap_nonpresent_ptes. Of markers and of what is broken nothing is counted. */
@@ -86,14 +91,12 @@ static u32 zap_nonpresent_ptes(struct machine *m, u32 pte, pte_t ptent, u32 max,
 			       struct zapped *zapped)
 {
 	const struct pte_ops *ops = m->arch->pte;
-	u32 slot = pte_slot(m, ptent), nr = 1;
+	u32 nr = 1;
 	u64 pfn;
 
-	if (slot != NONE) {
-		if (m->kernel->swap_zap != SWAP_ZAP_PTES)
-			nr = swap_pte_batch(m, pte, ptent, max);
+	if (pte_slot(m, ptent) != NONE) {
+		nr = free_swap_ptes(m, pte, ptent, max);
 		zapped->swapents += nr;
-		free_swap(m, slot, nr);
 	} else if (softleaf_device_exclusive_pfn(ops, &m->kernel->types, ptent, &pfn)) {
 		const struct folio *folio = m->folio + pfn_folio(m->s, pfn);
 

@@ -100,7 +100,7 @@ static u32 change_present_run(struct machine *m, const struct change *c, u32 pte
 		folio = m->folio + page_folio(m->s, page);
 		put(m, &m->task->folio, folio_idx(m, folio));
 		if (folio_test_large(folio))
-			nr = folio_pte_batch_flags(m, folio, pte, oldpte, max,
+			nr = folio_pte_batch_flags(m, folio, pte, &oldpte, max,
 						   FPB_RESPECT_SOFT_DIRTY | FPB_RESPECT_WRITE);
 	}
 	change_present_ptes(m, c, pte, nr, page);

@@ -127,9 +127,11 @@ __mirrored u32 folio_unmap_pte_batch(struct machine *m, const struct folio *foli
 	if (end > pvmw->vma->end)
 		end = pvmw->vma->end;
 	max = (end - address) >> PAGE_SHIFT;
+	if (bug(m, BUG_batch_past_table))
+		max = m->s->nr[ARRAY_PTE] - m->task->walk_pte;
 	if (max > pages_to_end)
 		max = pages_to_end;
-	return folio_pte_batch_flags(m, folio, m->task->walk_pte, pteval, (u32)max,
+	return folio_pte_batch_flags(m, folio, m->task->walk_pte, &pteval, (u32)max,
 				     bug(m, BUG_write_bit_ignored) ?
 					     FPB_RESPECT_SOFT_DIRTY :
 					     FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY);
@@ -165,7 +167,8 @@ __mirrored void folio_add_new_anon_rmap(struct machine *m, const struct folio *f
 {
 	enter(m, EV_folio_add_new_anon_rmap, folio->page, 1);
 	folio_set_flag(m, folio, PG_anon);
-	folio_set_flag(m, folio, PG_swapbacked);
+	if (!(vma->flags & VM_DROPPABLE))
+		folio_set_flag(m, folio, PG_swapbacked);
 	put64(m, &folio->index, vma->pgoff + ((address - vma->start) >> PAGE_SHIFT));
 	put(m, &folio->anon_vma, exclusive ? vma->anon_vma : anon_vma_root(m, vma->anon_vma));
 	put(m, &m->page[folio->page].mapcount, 1);
@@ -469,12 +472,15 @@ static void note_run(struct machine *m, const struct folio *folio, u32 nr)
 	put(m, &run->pins, folio->pincount);
 	put(m, &run->done, 0);
 	put(m, &run->lazyfree, !folio_flag(folio, PG_swapbacked));
+	put(m, &run->dirty, 0);
 	for (u32 first = 0; first < nr; first += 32) {
 		u32 write = 0, soft_dirty = 0, uffd = 0;
 
 		for (u32 i = 0; i < 32 && first + i < nr; i++) {
 			pte_t pte = m->pte[run->pte + first + i];
 
+			if (ops->present(pte) && ops->dirty(pte))
+				put(m, &run->dirty, 1);
 			write |= (u32)(ops->present(pte) && ops->write(pte)) << i;
 			soft_dirty |= (u32)pte_or_swp_soft_dirty(ops, pte) << i;
 			uffd |= (u32)pte_or_swp_uffd(ops, pte) << i;
@@ -492,6 +498,7 @@ static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const
 	u64 address = m->task->walk_address, end = address + nr * PAGE_SIZE;
 	bool defer = should_defer_flush(m, vma->mm, flags);
 	bool early = defer && m->arch->pte->present(pteval) && bug(m, BUG_pending_before_clear);
+	bool blind = bug(m, BUG_dirty_of_first) && !m->arch->pte->dirty(pteval);
 
 	if (early)
 		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, end);
@@ -508,6 +515,8 @@ static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const
 		set_tlb_ubc_flush_pending(m, vma->mm, pteval, address, end);
 	else if (!defer && m->kernel->unmap != UNMAP_PTE)
 		m->arch->flush_tlb_range(m, vma_idx(m, vma), address, end);
+	if (blind)
+		pteval = m->arch->pte->mkclean(pteval);
 	if (m->arch->pte->dirty(pteval))
 		folio_mark_dirty(m, folio);
 	return pteval;

@@ -13,30 +13,45 @@
 
 enum verdict { DISCARD, REDIRTIED, HELD };
 
-static enum verdict look(struct machine *m, const struct folio *folio, const struct vma *vma,
-			 u32 page)
+bool lazyfree_alone(struct machine *m, const struct folio *folio, u32 page, bool *dirty)
 {
-	bool early = bug(m, BUG_dirty_before_refcount), dirty = false;
-	u32 refs, expected;
+	bool early = bug(m, BUG_dirty_before_refcount);
+	u32 refs, expected = 1 + folio->mapcount;
 
 	if (early) {
-		dirty = folio_flag(folio, PG_dirty);
-		step(m, EV_folio_dirty_read, page, dirty);
+		*dirty = folio_flag(folio, PG_dirty);
+		step(m, EV_folio_dirty_read, page, *dirty);
 	}
 	count(m, COUNT_smp_mb, 1);
 	step(m, EV_smp_mb_before_refcount, page, 0);
 	refs = folio->refcount;
-	expected = 1 + folio->mapcount;
 	step(m, EV_refcount_read, page, refs);
-	step(m, EV_smp_rmb_before_dirty, page, 0);
-	if (!early)
-		dirty = folio_flag(folio, PG_dirty);
+	if (!early) {
+		step(m, EV_smp_rmb_before_dirty, page, 0);
+		*dirty = folio_flag(folio, PG_dirty);
+	}
+	return refs == expected;
+}
+
+void note_dropped(struct machine *m, const struct folio *folio, const struct vma *vma, bool dirty)
+{
+	dirty |= folio_flag(folio, PG_dirty);
+	put(m, &m->task->dropped_dirty, dirty && !(vma->flags & VM_DROPPABLE));
+}
+
+static enum verdict look(struct machine *m, const struct folio *folio, const struct vma *vma,
+			 u32 page)
+{
+	bool dirty, alone = lazyfree_alone(m, folio, page, &dirty);
+
 	if (dirty && !(vma->flags & VM_DROPPABLE)) {
 		step(m, EV_lazyfree_redirtied, page, 0);
 		return REDIRTIED;
 	}
-	step(m, refs == expected ? EV_refcount_alone : EV_refcount_not_alone, page, expected);
-	return refs == expected ? DISCARD : HELD;
+	if (alone)
+		note_dropped(m, folio, vma, m->task->run.dirty);
+	step(m, alone ? EV_refcount_alone : EV_refcount_not_alone, page, 1 + folio->mapcount);
+	return alone ? DISCARD : HELD;
 }
 
 static void folio_set_swapbacked(struct machine *m, const struct folio *folio)

@@ -12,7 +12,7 @@ static u32 run_length(struct machine *m, const struct page_vma_mapped_walk *pvmw
 	if (end > pvmw->vma->end)
 		end = pvmw->vma->end;
 	pteval = m->arch->ptep_get(m, m->task->walk_pte);
-	return folio_pte_batch_flags(m, pvmw->folio, m->task->walk_pte, pteval,
+	return folio_pte_batch_flags(m, pvmw->folio, m->task->walk_pte, &pteval,
 				     (u32)((end - address) >> PAGE_SHIFT), 0);
 }
 

@@ -81,14 +81,14 @@ __mirrored void move_folios_to_lru(struct machine *m, enum folio_list list)
 		free_folios(m, LIST_FREE);
 }
 
-/* mm/vmscan.c:shrink_inactive_list, anonymous memory of one node */
-__mirrored u32 shrink_inactive_list(struct machine *m, u32 nr_to_scan)
+/* mm/vmscan.c:shrink_inactive_list, of one node */
+__mirrored u32 shrink_inactive_list(struct machine *m, u32 nr_to_scan, enum folio_list lru)
 {
 	u32 nr_reclaimed;
 
 	enter_phase(m, PHASE_isolate);
 	enter(m, EV_shrink_inactive_list, NONE, nr_to_scan);
-	if (!isolate_lru_folios(m, nr_to_scan, LRU_INACTIVE_ANON, LIST_NODE))
+	if (!isolate_lru_folios(m, nr_to_scan, lru, LIST_NODE))
 		return 0;
 	nr_reclaimed = shrink_folio_list(m, LIST_NODE, false);
 	move_folios_to_lru(m, LIST_NODE);
@@ -96,13 +96,13 @@ __mirrored u32 shrink_inactive_list(struct machine *m, u32 nr_to_scan)
 }
 
 /* mm/vmscan.c:shrink_active_list. Anonymous folios become inactive whether accessed or not. */
-__mirrored void shrink_active_list(struct machine *m, u32 nr_to_scan)
+__mirrored void shrink_active_list(struct machine *m, u32 nr_to_scan, enum folio_list lru)
 {
 	bool locked;
 
 	enter_phase(m, PHASE_isolate);
 	enter(m, EV_shrink_active_list, NONE, nr_to_scan);
-	isolate_lru_folios(m, nr_to_scan, LRU_ACTIVE_ANON, LIST_HOLD);
+	isolate_lru_folios(m, nr_to_scan, lru, LIST_HOLD);
 	while (!list_empty(m, LIST_HOLD)) {
 		const struct folio *folio = lru_to_folio(m, LIST_HOLD);
 
@@ -132,15 +132,21 @@ static u32 list_pages(const struct machine *m, enum folio_list list)
 }
 
 /* mm/vmscan.c:inactive_is_low, less than 1 GiB of anonymous memory */
-static bool inactive_is_low(const struct machine *m)
+static bool inactive_is_low(const struct machine *m, enum folio_list inactive,
+			    enum folio_list active)
 {
-	return list_pages(m, LRU_INACTIVE_ANON) < list_pages(m, LRU_ACTIVE_ANON);
+	return list_pages(m, inactive) < list_pages(m, active);
 }
 
-/* mm/vmscan.c:shrink_lruvec; reduced: anonymous memory, as many pages of each list */
+/*
+ * mm/vmscan.c:shrink_lruvec; reduced: as many pages of each list. Lazyfree folios are on those
+ * of files, and nobody else is.
+ */
 __mirrored u32 shrink_lruvec(struct machine *m, u32 nr_pages)
 {
-	bool may_deactivate = inactive_is_low(m);
+	bool anon_low = inactive_is_low(m, LRU_INACTIVE_ANON, LRU_ACTIVE_ANON);
+	bool file_low = inactive_is_low(m, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE);
+	bool lazyfree = !list_empty(m, LRU_INACTIVE_FILE);
 	u32 nr_reclaimed = 0;
 
 	enter(m, EV_shrink_lruvec, NONE, nr_pages);
@@ -148,9 +154,13 @@ __mirrored u32 shrink_lruvec(struct machine *m, u32 nr_pages)
 		u32 nr_to_scan = nr_pages < SWAP_CLUSTER_MAX ? nr_pages : SWAP_CLUSTER_MAX;
 
 		nr_pages -= nr_to_scan;
-		nr_reclaimed += shrink_inactive_list(m, nr_to_scan);
-		if (may_deactivate)
-			shrink_active_list(m, nr_to_scan);
+		nr_reclaimed += shrink_inactive_list(m, nr_to_scan, LRU_INACTIVE_ANON);
+		if (anon_low)
+			shrink_active_list(m, nr_to_scan, LRU_ACTIVE_ANON);
+		if (lazyfree)
+			nr_reclaimed += shrink_inactive_list(m, nr_to_scan, LRU_INACTIVE_FILE);
+		if (file_low)
+			shrink_active_list(m, nr_to_scan, LRU_ACTIVE_FILE);
 	}
 	return nr_reclaimed;
 }

@@ -209,6 +209,38 @@ static bool raw_pte(struct expr_call *c, s64 *value)
 	return true;
 }
 
+/* The huge entry above an address; 0 if a page table is there, or nothing. */
+static pmd_t huge_of(const struct expr_call *c)
+{
+	u32 pte = va_pte(c->env->state, (u32)c->arg[0], (u64)c->arg[1]);
+
+	return pte == NONE ? 0 : state_table(c->env->state, pte / PTRS_PER_PTE)->pmd;
+}
+
+static bool raw_pmd(struct expr_call *c, s64 *value)
+{
+	*value = (s64)huge_of(c);
+	return true;
+}
+
+static bool pmd_write(struct expr_call *c, s64 *value)
+{
+	*value = is_write(arch_of(c)->pmd, huge_of(c));
+	return true;
+}
+
+static bool pmd_young(struct expr_call *c, s64 *value)
+{
+	*value = is_young(arch_of(c)->pmd, huge_of(c));
+	return true;
+}
+
+static bool pmd_dirty(struct expr_call *c, s64 *value)
+{
+	*value = is_dirty(arch_of(c)->pmd, huge_of(c));
+	return true;
+}
+
 static bool pte_pfn(struct expr_call *c, s64 *value)
 {
 	pte_t pte = entry_of(c, 0);
@@ -474,6 +506,11 @@ const struct expr_name expr_names[] = {
 
 	{ "pte", "Mn", "mm, va",
 	  "the raw entry; 0 where there is no page table", .hex = true, .any = raw_pte },
+	{ "pmd", "Mn", "mm, va", "the raw huge entry; 0 where none is", .hex = true,
+	  .any = raw_pmd },
+	{ "pmd_write", "Mn", "mm, va", "1: a huge entry is there, and writable", .any = pmd_write },
+	{ "pmd_young", "Mn", "mm, va", "1: a huge entry is there, and young", .any = pmd_young },
+	{ "pmd_dirty", "Mn", "mm, va", "1: a huge entry is there, and dirty", .any = pmd_dirty },
 	{ "pfn", "Mn", "mm, va", "the page frame mapped, -1 if none", .hex = true, .any = pte_pfn },
 	{ "present", "Mn?n", "mm, va[, n]", "present entries", .pte = is_present },
 	{ "empty", "Mn?n", "mm, va[, n]", "entries that are zero", .pte = is_empty },

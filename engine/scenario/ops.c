@@ -238,6 +238,15 @@ const struct op_info op_infos[] = {
 	  .needs = "some of the range must be in VMAs, and nobody may hold its page-table locks or "
 		   "a swap cluster's",
 	  .text = "the process gives up the content of a range: MADV_DONTNEED" },
+	{ .name = "madvise_free",
+	  .takes = OP_MM | OP_VA | OP_PAGES,
+	  .run = op_madvise_free,
+	  .own_cpu = true,
+	  .possible = may_zap,
+	  .needs = "some of the range must be in VMAs, and nobody may hold its page-table locks or "
+		   "a swap cluster's",
+	  .text = "the process needs the content of a range no more, and keeps the range: "
+		  "MADV_FREE" },
 	{ .name = "mprotect",
 	  .takes = OP_MM | OP_VA | OP_PAGES | OP_PROT,
 	  .run = op_mprotect,

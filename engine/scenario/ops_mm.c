@@ -41,18 +41,21 @@ void op_exit_mm(struct machine *m, const struct scn_op *op)
 	exit_mm(m, op->mm);
 }
 
-/* MADV_DONTNEED; each VMA is advised for itself, the gather is one. */
-void op_madvise_dontneed(struct machine *m, const struct scn_op *op)
+/* Advice for the part of a VMA that is in the range. */
+typedef void (*advice)(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u64 start,
+		       u64 end);
+
+/* mm/madvise.c:madvise_walk_vmas, for who gathers what it clears: up to a locked VMA */
+static void advise_vmas(struct machine *m, const struct scn_op *op, advice advise)
 {
-	void (*zap)(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u64 start,
-		    u64 end) = m->kernel->zap_names == ZAP_PAGE_RANGE ? zap_page_range_single :
-									zap_vma_range_batched;
+	bool each = m->kernel->madvise_gather == MADVISE_GATHER_EACH;
 	struct mmu_gather tlb;
 	u64 end = range_end(op);
 	u32 i;
 
 	mmap_read_lock(m, op->mm);
-	tlb_gather_mmu(m, &tlb, op->mm, false);
+	if (!each)
+		tlb_gather_mmu(m, &tlb, op->mm, false);
 	for (u64 va = op->va; (i = next_vma(m->s, op, va)) != NONE; va = m->vma[i].end) {
 		const struct vma *vma = m->vma + i;
 
@@ -60,11 +63,27 @@ void op_madvise_dontneed(struct machine *m, const struct scn_op *op)
 			step(m, EV_madvise_refused, NONE, 0);
 			break;
 		}
-		zap(m, &tlb, vma, va > vma->start ? va : vma->start,
-		    end < vma->end ? end : vma->end);
+		if (each)
+			tlb_gather_mmu(m, &tlb, op->mm, false);
+		advise(m, &tlb, vma, va > vma->start ? va : vma->start,
+		       end < vma->end ? end : vma->end);
+		if (each)
+			tlb_finish_mmu(m, &tlb);
 	}
-	tlb_finish_mmu(m, &tlb);
+	if (!each)
+		tlb_finish_mmu(m, &tlb);
 	mmap_read_unlock(m, op->mm);
+}
+
+void op_madvise_dontneed(struct machine *m, const struct scn_op *op)
+{
+	advise_vmas(m, op, m->kernel->zap_names == ZAP_PAGE_RANGE ? zap_page_range_single :
+								    zap_vma_range_batched);
+}
+
+void op_madvise_free(struct machine *m, const struct scn_op *op)
+{
+	advise_vmas(m, op, madvise_free_single_vma);
 }
 
 bool has_vma(const struct machine *m, const struct scn_op *op)

@@ -17,6 +17,7 @@ void op_mprotect(struct machine *m, const struct scn_op *op);
 void op_fork(struct machine *m, const struct scn_op *op);
 void op_exit_mm(struct machine *m, const struct scn_op *op);
 void op_madvise_dontneed(struct machine *m, const struct scn_op *op);
+void op_madvise_free(struct machine *m, const struct scn_op *op);
 
 /* Shared memory can be unmapped by reclaim; what else is done with it is not modelled. */
 bool is_all_anonymous(const struct machine *m, const struct scn_op *op);

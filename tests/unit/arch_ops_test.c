@@ -129,7 +129,7 @@ static void run_lazyfree(struct machine *m, const struct primitive *p)
 	while (page_vma_mapped_walk(m, &pvmw)) {
 		pte_t pteval = m->arch->ptep_get(m, m->task->walk_pte);
 
-		nr = folio_pte_batch_flags(m, m->folio, m->task->walk_pte, pteval, 32,
+		nr = folio_pte_batch_flags(m, m->folio, m->task->walk_pte, &pteval, 32,
 					   FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY);
 		va = m->task->walk_address;
 		pteval = m->arch->get_and_clear_ptes(m, m->task->walk_pte, nr);

@@ -179,6 +179,23 @@ static void break_V18(struct machine *m)
 	put(m, &m->slot[FIRST_SLOT + 3].count, 1);
 }
 
+static void drop_what_was_written(struct machine *m)
+{
+	put_run(m, 3);
+	put(m, &m->task->dropped_dirty, 1);
+}
+
+/* MADV_FREE has made it lazyfree, but one CPU was never told. */
+static void break_V21(struct machine *m)
+{
+	const struct pte_ops *ops = m->arch->pte;
+
+	for (u32 i = 0; i < BLOCK; i++)
+		put64(m, &m->pte[first_pte(m) + i], ops->mkclean(m->pte[first_pte(m) + i]));
+	folio_clear_flag(m, m->folio, PG_swapbacked);
+	folio_clear_flag(m, m->folio, PG_dirty);
+}
+
 static void break_V19(struct machine *m)
 {
 	put(m, &m->mm[0].tlb_pending, 1);
@@ -266,6 +283,7 @@ static const struct fault {
 	{ INVARIANT_V6, miscount_shmem, "unmap-64k" },
 	{ INVARIANT_V9, share_exclusive, "unmap-64k" },
 	{ INVARIANT_V13, lose_uffd_mark, "unmap-64k" },
+	{ INVARIANT_V21, drop_what_was_written, "unmap-64k" },
 	{ INVARIANT_V12, write_a_shared_thp, "swapout-thp" },
 	{ INVARIANT_V2, lose_a_huge_mapping, "swapout-thp" },
 	{ INVARIANT_V2, count_a_huge_mapping_twice, "swapout-thp" },

@@ -17,9 +17,10 @@ static const char world[] =
 	"\"machine\": {\"cpus\": 2, \"swap\": [{\"id\": \"zram0\", \"slots\": 1024}]},\n"
 	"\"world\": {\n"
 	" \"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\", \"tlb_pending\": 3, "
-	"\"tlb_flushed\": 2}],\n"
+	"\"tlb_flushed\": 2}, {\"id\": \"big\"}],\n"
 	" \"folios\": [\n"
 	"  {\"id\": \"B\", \"count\": 3, \"pfn\": \"0x20000\", \"fill\": \"data\"},\n"
+	"  {\"id\": \"H\", \"order\": 9, \"pfn\": \"0x40000\"},"
 	"  {\"id\": \"A\", \"order\": 4, \"pfn\": \"0x12340\", \"isolated\": true, \"pins\": 1, "
 	"\"refs\": 2,\n"
 	"   \"flags\": [\"locked\", \"dirty\"], "
@@ -28,7 +29,9 @@ static const char world[] =
 	"  {\"mm\": \"app\", \"va\": \"0x7f0000010000\", \"folio\": \"A\", \"pages\": \"0..4\"},\n"
 	"  {\"mm\": \"app\", \"va\": \"0x7f0000016000\", \"folio\": \"A\", \"pages\": \"6..15\",\n"
 	"   \"exclusive\": false, \"write\": false, \"dirty\": false, \"young\": false},\n"
-	"  {\"mm\": \"app\", \"va\": \"0x7f0000020000\", \"folio\": \"B\"}],\n"
+	"  {\"mm\": \"app\", \"va\": \"0x7f0000020000\", \"folio\": \"B\"},"
+	"  {\"mm\": \"big\", \"va\": \"0x7f0000200000\", \"folio\": \"H\", \"pmd\": true, "
+	"\"dirty\": false}],\n"
 	" \"entries\": [{\"mm\": \"app\", \"va\": \"0x7f0000030000\", \"pages\": 2, "
 	"\"kind\": \"uffd_wp\"}],"
 	" \"slots\": [{\"device\": \"zram0\", \"slots\": \"100..102\", \"count\": 2}],\n"
@@ -160,6 +163,10 @@ static const struct value names[] = {
 	{ "mm_users(app)", 1 },
 	{ "on_mmlist(app)", 0 },
 
+	{ "pmd(app, 0x7f0000010000)", 0 }, { "pmd(app, 0x1000)", 0 },
+	{ "pmd(big, 0x7f0000200000) != 0", 1 }, { "pmd_write(app, 0x7f0000010000)", 0 },
+	{ "pmd_write(big, 0x7f00003ff000)", 1 }, { "pmd_young(big, 0x7f0000200000)", 1 },
+	{ "pmd_dirty(big, 0x7f0000200000)", 0 },
 	{ "pte(app, 0x7f0000015000)", 0 }, { "pte(app, 0x1000)", 0 },
 	{ "migration(app, 0x7f0000010000, 16)", 0 }, { "zero_page(app, 0x7f0000010000, 16)", 0 },
 		{ "device_exclusive(app, 0x7f0000010000, 16)", 0 },
