@@ -247,6 +247,7 @@ struct task {
 	u32 anon_vma;		/* that its reverse-map walk has locked, or NONE */
 	u32 fault_op;		/* the script operation whose access waits in a fault, or NONE */
 	u32 fault_folio;	/* whose lock it waits for, holding a reference, or NONE */
+	u32 nr_swap;		/* MADV_FREE: swap entries gone that MM_SWAPENTS still counts */
 	u32 dropped_dirty;	/* it gave up what must not be lost; kept for V21, as run is */
 	struct run_before run;
 	u32 kept_pte;		/* cleared under a lock that it keeps, to be written back: */

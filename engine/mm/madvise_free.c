@@ -93,13 +93,13 @@ static bool is_hwpoison(const struct machine *m, pte_t pte)
 }
 
 /* Empty entries are cheaper than swapping in: who touches the page again gets zeroes. */
-static u32 free_nonpresent_ptes(struct machine *m, u32 pte, pte_t ptent, u32 max, u32 *swapents)
+static u32 free_nonpresent_ptes(struct machine *m, u32 pte, pte_t ptent, u32 max)
 {
 	u32 nr = 1;
 
 	if (pte_slot(m, ptent) != NONE) {
 		nr = free_swap_ptes(m, pte, ptent, max);
-		*swapents += nr;
+		put(m, &m->task->nr_swap, m->task->nr_swap + nr);
 	} else if (!is_hwpoison(m, ptent)) {
 		return 1;
 	}
@@ -109,7 +109,7 @@ static u32 free_nonpresent_ptes(struct machine *m, u32 pte, pte_t ptent, u32 max
 }
 
 static u32 free_ptes(struct machine *m, struct mmu_gather *tlb, const struct vma *vma, u64 addr,
-		     u64 end, u32 *swapents)
+		     u64 end)
 {
 	u32 pte = vma_pte(vma, addr);
 	pte_t ptent = m->arch->ptep_get(m, pte);
@@ -118,7 +118,7 @@ static u32 free_ptes(struct machine *m, struct mmu_gather *tlb, const struct vma
 		return 1;
 	if (m->arch->pte->present(ptent))
 		return free_present_ptes(m, tlb, vma, addr, end, ptent);
-	return free_nonpresent_ptes(m, pte, ptent, (u32)((end - addr) >> PAGE_SHIFT), swapents);
+	return free_nonpresent_ptes(m, pte, ptent, (u32)((end - addr) >> PAGE_SHIFT));
 }
 
 /* mm/madvise.c:madvise_free_pte_range */
@@ -126,7 +126,8 @@ __mirrored void madvise_free_pte_range(struct machine *m, struct mmu_gather *tlb
 				       const struct vma *vma, u64 addr, u64 end)
 {
 	const struct mm *mm = m->mm + vma->mm;
-	u32 table = vma_pte(vma, addr) / PTRS_PER_PTE, swapents = 0;
+	const u32 *nr_swap = &m->task->nr_swap;
+	u32 table = vma_pte(vma, addr) / PTRS_PER_PTE;
 
 	enter(m, EV_madvise_free_pte_range, NONE, (u32)((end - addr) >> PAGE_SHIFT));
 	if (m->table[table].pmd && madvise_free_huge_pmd(m, tlb, vma, table, addr, end))
@@ -136,11 +137,12 @@ __mirrored void madvise_free_pte_range(struct machine *m, struct mmu_gather *tlb
 	lock_pte_table(m, table);
 	flush_tlb_batched_pending(m, vma->mm);
 	while (addr < end)
-		addr += PAGE_SIZE * free_ptes(m, tlb, vma, addr, end, &swapents);
-	if (swapents) {
-		put(m, &mm->swapents, mm->swapents - swapents);
+		addr += PAGE_SIZE * free_ptes(m, tlb, vma, addr, end);
+	if (*nr_swap) {
+		put(m, &mm->swapents, mm->swapents - *nr_swap);
 		count(m, COUNT_mm_counter_op, 1);
-		step(m, EV_mm_counters_lowered, NONE, swapents);
+		step(m, EV_mm_counters_lowered, NONE, *nr_swap);
+		put(m, nr_swap, 0);
 	}
 	put(m, &m->task->folio, NONE);
 	unlock_pte_table(m);
