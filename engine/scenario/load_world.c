@@ -12,7 +12,7 @@
 #define MAX_ORDER	9
 #define MAX_COUNT	(1u << 24)	/* folios of a group, swap slots of a device */
 #define MAX_TOTAL	(1u << 26)	/* pages, slots: the state's words must fit in 32 bits */
-#define MAX_DEVICES	23		/* the least MAX_SWAPFILES of the kernels */
+#define MAX_DEVICES	22		/* the least MAX_SWAPFILES of the kernels */
 #define FIRST_PFN	0x10000u	/* where folios go that do not say */
 #define VA_END		0x800000000000u	/* both architectures: 47 bits of user addresses */
 #define MAX_VA		(VA_END - PAGE_SIZE)

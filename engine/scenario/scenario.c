@@ -176,12 +176,11 @@ static bool no_such_lane(const struct scenario *s, const char *glob, struct erro
 	char names[256] = "";
 
 	if (near)
-		return error_set(err, "%s: no lane fits \"%s\" (did you mean \"%s\"?)", s->file,
-				 glob, near);
+		return error_set(err, "no lane fits \"%s\" (did you mean \"%s\"?)", glob, near);
 	for (u32 i = 0, n = 0; i < s->nr_lanes && n < sizeof(names); i++)
 		n += (u32)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
 				   s->lanes[i].name);
-	return error_set(err, "%s: no lane fits \"%s\"; there are %s", s->file, glob, names);
+	return error_set(err, "no lane fits \"%s\"; there are %s", glob, names);
 }
 
 /* Every glob of the list must fit a lane of the whole scenario. */

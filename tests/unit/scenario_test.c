@@ -445,6 +445,26 @@ static void refuse_open(const char *arg, const char *message)
 	assert_string_equal(err.text, message);
 }
 
+/* As many devices as a file may have: to no kernel is the last one's type something else. */
+static void test_most_devices(void **state)
+{
+	char text[2048] = "{" SCHEMA "\"title\": \"T\", \"world\": {}, " FLUSH
+			  ", \"machine\": {\"swap\": [";
+	struct scenario *s;
+	u32 nr = 22;
+
+	(void)state;
+	for (u32 i = 0; i < nr; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s{\"id\": \"d%u\", \"slots\": 512}", i ? ", " : "", i);
+	strcat(text, "]}}");
+	s = load(text);
+	assert_int_equal(s->nr_devices, nr);
+	for (u32 i = 0; i < nr_kernels; i++)
+		assert_true(kernels[i].types.max_swapfiles >= nr);
+	scenario_free(s);
+}
+
 static void test_open(void **state)
 {
 	char path[512];
@@ -480,7 +500,7 @@ static void test_select_lanes(void **state)
 
 	(void)state;
 	assert_false(scenario_select_lanes(s, "arm64/batched,x86_64/bached", &err));
-	assert_string_equal(err.text, "good.json: no lane fits \"x86_64/bached\" (did you mean "
+	assert_string_equal(err.text, "no lane fits \"x86_64/bached\" (did you mean "
 			    "\"x86_64/batched\"?)");
 	assert_false(scenario_select_lanes(s, "", &err));
 	assert_int_equal(s->nr_lanes, 4);
@@ -677,6 +697,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_no_swap),
+		cmocka_unit_test(test_most_devices),
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_select_lanes),
 		cmocka_unit_test(test_set_feature),
