@@ -643,7 +643,8 @@ __mirrored void __swap_entry_free(struct machine *m, u32 slot, u32 page);
 __mirrored void swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr);
 __mirrored void cluster_swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr);
 bool swap_is_last_map(struct machine *m, u32 slot, u32 nr);
-void put_last_users(struct machine *m, u32 slot, u32 nr);	/* of such slots; cluster locked */
+/* The users of such slots go; the cluster is locked. True: they are to be freed. */
+bool put_last_users(struct machine *m, u32 slot, u32 nr);
 __mirrored void free_swap_and_cache(struct machine *m, u32 slot);
 __mirrored void free_swap_and_cache_nr(struct machine *m, u32 slot, u32 nr);
 __mirrored void swap_entries_put_map(struct machine *m, u32 slot, u32 page, u32 nr);

@@ -229,33 +229,37 @@ bool swap_is_last_map(struct machine *m, u32 slot, u32 nr)
 	return alike;
 }
 
-void put_last_users(struct machine *m, u32 slot, u32 nr)
+bool put_last_users(struct machine *m, u32 slot, u32 nr)
 {
+	bool free = m->slot[slot].kind == SLOT_SHADOW;
+
 	for (u32 i = slot; i < slot + nr; i++) {
 		if (m->slot[i].kind == SLOT_SHADOW)
 			put(m, &m->slot[i].kind, SLOT_RESERVED);
 		put(m, &m->slot[i].count, 0);
 	}
-	count(m, COUNT_swap_slot_write, m->slot[slot].kind == SLOT_FOLIO ? nr : 0);
+	count(m, COUNT_swap_slot_write, free ? 0 : nr);
 	step(m, EV_swap_counts_gone, NONE, slot);
+	return free;
 }
 
 /* mm/swapfile.c:cluster_swap_free_nr */
 __mirrored void cluster_swap_free_nr(struct machine *m, u32 slot, u32 page, u32 nr)
 {
 	const struct cluster *ci;
+	bool last[SWAPFILE_CLUSTER];
 
 	count(m, COUNT_swap_free_lock, 1);
 	enter(m, EV_cluster_swap_free_nr, page, nr);
 	ci = swap_cluster_lock(m, slot);
 	for (u32 i = 0; i < nr; i++) {
-		put_user(m, slot + i, page + i);
+		last[i] = put_user(m, slot + i, page + i);
 		count(m, COUNT_swap_slot_write, 1);
 	}
 	swap_cluster_unlock(m, ci);
-	for (u32 i = slot; i < slot + nr; i++)
-		if (m->slot[i].kind == SLOT_RESERVED && !m->slot[i].count)
-			free_swap_slot(m, i);
+	for (u32 i = 0; i < nr; i++)
+		if (last[i])
+			free_swap_slot(m, slot + i);
 }
 
 /* mm/swapfile.c:swap_entries_put_map: all at once if they are alike, else one by one */
@@ -267,8 +271,7 @@ __mirrored void swap_entries_put_map(struct machine *m, u32 slot, u32 page, u32 
 	enter(m, EV_swap_entries_put_map, page, nr);
 	ci = swap_cluster_lock(m, slot);
 	if (swap_is_last_map(m, slot, nr)) {
-		put_last_users(m, slot, nr);
-		if (m->slot[slot].kind == SLOT_RESERVED)
+		if (put_last_users(m, slot, nr))
 			swap_entries_free(m, slot, nr);
 		swap_cluster_unlock(m, ci);
 		return;

@@ -21,7 +21,7 @@ static void put_uniform(struct machine *m, u32 slot, u32 nr)
 {
 	u32 first = m->device[slot_device(m->s, slot)].first_slot;
 	const struct cluster *ci;
-	bool alike;
+	bool alike, free = false;
 
 	if (nr <= 1 || m->slot[slot].count != 1 ||
 	    nr > SWAPFILE_CLUSTER - (slot - first) % SWAPFILE_CLUSTER) {
@@ -32,11 +32,11 @@ static void put_uniform(struct machine *m, u32 slot, u32 nr)
 	ci = swap_cluster_lock(m, slot);
 	alike = swap_is_last_map(m, slot, nr);
 	if (alike)
-		put_last_users(m, slot, nr);
+		free = put_last_users(m, slot, nr);
 	swap_cluster_unlock(m, ci);
 	if (!alike) {
 		put_slots(m, slot, nr);
-	} else if (m->slot[slot].kind == SLOT_RESERVED) {
+	} else if (free) {
 		count(m, COUNT_swap_slot_write, nr);
 		count(m, COUNT_swap_free_lock, 1);
 		count(m, COUNT_swap_si_lock, 1);

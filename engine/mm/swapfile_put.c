@@ -46,6 +46,8 @@ __mirrored u32 __try_to_reclaim_swap(struct machine *m, u32 slot)
 	if (m->slot[slot].kind != SLOT_FOLIO)
 		return 0;
 	folio = m->folio + m->slot[slot].folio;
+	if (!folio->refcount) /* frozen: the kernel tries again until it is out of the cache */
+		return 0;
 	nr_pages = folio_nr_pages(folio);
 	folio_get(m, folio);
 	if (folio_trylock(m, folio)) {
