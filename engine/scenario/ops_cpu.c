@@ -18,7 +18,7 @@ static void access_page(struct machine *m, const struct scn_op *op, u32 page, bo
 {
 	if (write && page != NONE)
 		page_fill(m, page, false);
-	step(m, EV_cpu_access, page, op->cpu);
+	step(m, EV_cpu_access, page_or_entry(m, page, va_pte(m->s, op->mm, op->va)), op->cpu);
 }
 
 /* Through what the CPU holds. A store through a clean translation touches the page table. */
@@ -54,7 +54,7 @@ static bool access_page_table(struct machine *m, const struct scn_op *op, bool w
 	put64(m, leaf.entry,
 	      leaf.ops->mkyoung(write ? leaf.ops->hw_dirty(*leaf.entry) : *leaf.entry));
 	tlb_fill(m, op->cpu, pte);
-	step(m, EV_cpu_tlb_fill, page, op->cpu);
+	step(m, EV_cpu_tlb_fill, page_or_entry(m, page, pte), op->cpu);
 	access_page(m, op, page, write);
 	return true;
 }
