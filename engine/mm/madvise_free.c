@@ -12,6 +12,15 @@
 #include "arch/mmu_gather.h"
 #include "mm/internal.h"
 
+/* All of its pages are mapped by this range: any further mapping is somebody else's. */
+static bool mapped_elsewhere(struct machine *m, const struct folio *folio)
+{
+	if (folio->mapcount == folio_nr_pages(folio))
+		return false;
+	step(m, EV_folio_not_isolated, folio->page, folio->mapcount);
+	return true;
+}
+
 /*
  * The swap cache's copy and the dirty flag go. False: others map the folio, or it cannot leave
  * the swap cache.
@@ -24,7 +33,7 @@ static bool forget_content(struct machine *m, const struct folio *folio)
 		return true;
 	if (!folio_trylock(m, folio))
 		return false;
-	forgotten = folio->mapcount == folio_nr_pages(folio) &&
+	forgotten = !mapped_elsewhere(m, folio) &&
 		    (!folio_flag(folio, PG_swapcache) || folio_free_swap(m, folio));
 	if (forgotten) {
 		folio_clear_flag(m, folio, PG_dirty);

@@ -455,8 +455,9 @@ static void make_vmas(struct gen *g)
 			add_flag(vma, "write", v->write[mm], true);
 			add_flag(vma, "locked", chance(g->d, 6), false);
 			add_flag(vma, "exec", chance(g->d, 8), false);
+			add_flag(vma, "droppable", chance(g->d, 8), false);
 			add_unknown_in_list(g, vma, "vmas",
-					    "mm start end pgoff write locked exec ");
+					    "mm start end pgoff write locked exec droppable ");
 		}
 	}
 }

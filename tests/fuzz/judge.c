@@ -13,7 +13,7 @@
  *	  was, by pte_mkdirty(), and that sets soft-dirty too; and in how many entries that are
  *	  alike but for it are swapped in together afterwards
  *	- in generations, which count flushes
- *	- in what a TLB holds while a flush is still pending
+ *	- in what a TLB holds while a flush is still pending, or a TLBI under way
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/tlb.h"
 #include "case.h"
 #include "names.h"
 #include "scenario/compare.h"
@@ -268,7 +269,7 @@ static bool interfered(const struct align *align, const struct lane *a, const st
 
 struct ends {
 	const struct lane *lane[2];
-	bool pending;		/* a flush, in either */
+	bool pending;		/* a flush or a TLBI, in either */
 	bool reordered;		/* folios come back to their list in another order */
 	struct finding *finding;
 	u32 nr;
@@ -301,6 +302,9 @@ static bool flush_is_pending(const struct lane *lane)
 {
 	for (u32 i = 0; i < lane->m.s->nr[ARRAY_TASK]; i++)
 		if (state_task(lane->m.s, i)->ubc_flush_required)
+			return true;
+	for (u32 i = 0; i < lane->m.s->nr[ARRAY_TLB]; i++)
+		if (tlb_invalidated(state_tlb(lane->m.s, i)))
 			return true;
 	return false;
 }

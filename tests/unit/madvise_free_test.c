@@ -78,7 +78,9 @@ static const struct small smalls[] = {
 	  .world = BOTH FLAGS("\"dirty\"") "\"maps\": [" MAP_OF("app", SHARED) ","
 		   MAP_OF("kid", SHARED) "]",
 	  .script = FREE("16"),
-	  .expect = { "flag(A, swapbacked) && flag(A, dirty) && !flag(A, locked)",
+	  .expect = { "{\"at\": {\"event\": \"folio_not_isolated\"}, \"that\":"
+		      " \"mapcount(A) == 32 && flag(A, locked)\"}",
+		      "flag(A, swapbacked) && flag(A, dirty) && !flag(A, locked)",
 		      "dirty(app, " VA ", 16) == 16" } },
 	{ .name = "a page of two processes: what the other wrote is kept",
 	  .world = BOTH PAGE "\"maps\": [" MAP_OF("app", SHARED) ","
