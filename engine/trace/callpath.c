@@ -25,6 +25,7 @@ struct stack {
 struct resolved {
 	const void *ip;
 	uintptr_t start, end;
+	enum event event;		/* NR_EVENTS: not in the table */
 };
 
 /* A frame on the stack now that had a step: where it is, whose it is, its path. */
@@ -103,22 +104,6 @@ static bool grow_stacks(struct callpaths *p)
 	return true;
 }
 
-static const struct resolved *resolve_ip(struct callpaths *p, const void *ip)
-{
-	struct resolved *r = &p->cache[(uintptr_t)ip % NR_CACHED];
-	unw_proc_info_t info;
-
-	if (r->ip == ip)
-		return r;
-	*r = (struct resolved){ .ip = ip };
-	/* ip is where the call returns to: that may be past the end of a function */
-	if (unw_get_proc_info_by_ip(unw_local_addr_space, (unw_word_t)ip - 1, &info, NULL) == 0) {
-		r->start = (uintptr_t)info.start_ip;
-		r->end = (uintptr_t)info.end_ip;
-	}
-	return r;
-}
-
 static enum event event_at(const struct mirrored *table, u32 nr, uintptr_t start)
 {
 	for (u32 i = 0; i < nr; i++)
@@ -127,11 +112,28 @@ static enum event event_at(const struct mirrored *table, u32 nr, uintptr_t start
 	return NR_EVENTS;
 }
 
+static const struct resolved *resolve_ip(struct callpaths *p, const void *ip)
+{
+	struct resolved *r = &p->cache[(uintptr_t)ip % NR_CACHED];
+	unw_proc_info_t info;
+
+	if (r->ip == ip)
+		return r;
+	*r = (struct resolved){ .ip = ip, .event = NR_EVENTS };
+	/* ip is where the call returns to: that may be past the end of a function */
+	if (unw_get_proc_info_by_ip(unw_local_addr_space, (unw_word_t)ip - 1, &info, NULL) == 0) {
+		r->start = (uintptr_t)info.start_ip;
+		r->end = (uintptr_t)info.end_ip;
+		r->event = event_at(p->table, p->nr_table, r->start);
+	}
+	return r;
+}
+
 static void resolve(struct callpaths *p, void *const *ip, u32 nr, struct call_path *path)
 {
 	*path = (struct call_path){ .nr = 0 };
 	for (u32 i = 0; i < nr && path->nr < PATH_DEPTH; i++) {
-		enum event event = event_at(p->table, p->nr_table, resolve_ip(p, ip[i])->start);
+		enum event event = resolve_ip(p, ip[i])->event;
 
 		if (event != NR_EVENTS)
 			path->function[path->nr++] = (u16)event;
@@ -225,7 +227,7 @@ __attribute__((noinline)) u16 callpaths_at(struct callpaths *p, bool entered, co
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0), at = (uintptr_t)site - 1;
 	const struct resolved *r;
-	struct live *top;
+	const struct live *top;
 	u16 path;
 
 #if !defined(__OPTIMIZE__)
@@ -237,17 +239,18 @@ __attribute__((noinline)) u16 callpaths_at(struct callpaths *p, bool entered, co
 	while (p->nr_live && p->live[p->nr_live - 1].frame < frame)
 		p->nr_live--;		/* deeper than this: returned */
 	top = p->nr_live ? &p->live[p->nr_live - 1] : NULL;
-	if (!entered && top && top->frame == frame && at - top->start < top->end - top->start)
-		return top->path;
+	if (top && top->frame == frame) {
+		if (!entered && at - top->start < top->end - top->start)
+			return top->path;
+		p->nr_live--;
+	}
 
 	path = callpaths_here(p);
-	if (!top || top->frame != frame) {
-		if (p->nr_live == MAX_LIVE)
-			return path;
-		top = &p->live[p->nr_live++];
-	}
 	r = resolve_ip(p, site);
-	*top = (struct live){ .frame = frame, .start = r->start, .end = r->end, .path = path };
+	/* a helper may have another caller in the same frame by the next step */
+	if (r->event != NR_EVENTS && p->nr_live < MAX_LIVE)
+		p->live[p->nr_live++] = (struct live){ .frame = frame, .start = r->start,
+						       .end = r->end, .path = path };
 	return path;
 }
 

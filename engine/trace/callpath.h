@@ -26,10 +26,11 @@ void callpaths_restart(struct callpaths *p);
 /* The number of the path that leads here. 0 is the empty path, and out of memory or numbers. */
 u16 callpaths_here(struct callpaths *p);
 /*
- * The same for a step at site, the address that the recorder returns to, of a function
- * that entered steps tell of. Entering a mirrored function is always a step; so if the
- * last step in this very frame had a site in this very function, the path is still the
- * same, and the stack need not be read. site NULL: read it.
+ * The same for a step at site, the address that the recorder returns to; entered: the
+ * step tells that a function was entered. Entering a mirrored function always is a step;
+ * so if the last step in this very frame had a site in this very mirrored function, the
+ * path is still the same, and the stack need not be read. Of helpers nothing tells who
+ * called them: for them it is. site NULL: read it.
  */
 u16 callpaths_at(struct callpaths *p, bool entered, const void *site);
 /* Memory or numbers ran out: since then some paths are the empty one that are not empty. */

@@ -189,6 +189,69 @@ static void any_depth(void **state)
 	}
 }
 
+static u32 nr_wrong;
+
+/* A step as the recorder sees it: the short way, compared with the whole stack. */
+static __attribute__((noinline)) void step_at_site(bool entered)
+{
+	const struct call_path *quick = callpaths_get(
+		paths, callpaths_at(paths, entered, __builtin_return_address(0)));
+	const struct call_path *full = callpaths_get(paths, callpaths_here(paths));
+
+	nr_wrong += memcmp(quick, full, sizeof(*quick)) != 0;
+}
+
+/* Steps, but is not mirrored. */
+static __attribute__((noinline)) void stepping_helper(void)
+{
+	step_at_site(false);
+	__asm__ volatile("");	/* no jump */
+}
+
+__mirrored void f5(void);
+__mirrored void f6(void);
+
+/* One frame under f6: the same place as under its other caller. */
+__mirrored void f5(void)
+{
+	step_at_site(true);
+	stepping_helper();
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline, noclone)) void not_f5(void)
+{
+	stepping_helper();
+	__asm__ volatile("");
+}
+
+__mirrored void f6(void)
+{
+	step_at_site(true);
+	f5();
+	not_f5();
+	step_at_site(false);
+	not_f5();
+	f5();
+}
+
+static void a_helper_has_many_callers(void **state)
+{
+	static const struct mirrored two[] = {
+		{ (void (*)(void))f5, (enum event)5 }, { (void (*)(void))f6, (enum event)6 },
+	};
+	struct callpaths *of_table = paths;
+
+	(void)state;
+	paths = callpaths_new(two, NR_OF(two));
+	assert_non_null(paths);
+	nr_wrong = 0;
+	f6();
+	callpaths_free(paths);
+	paths = of_table;
+	assert_int_equal(nr_wrong, 0);
+}
+
 static int crash_fd[2];
 
 static void on_signal(int signal)
@@ -372,6 +435,7 @@ int main(void)
 		PATH_TEST(one_path_one_number),
 		PATH_TEST(the_boundary_cuts),
 		PATH_TEST(any_depth),
+		PATH_TEST(a_helper_has_many_callers),
 		cmocka_unit_test(a_crash_names_the_frames),
 		cmocka_unit_test(mirrored_kernel_functions),
 		cmocka_unit_test(the_short_way_leads_to_the_same_paths),
