@@ -11,20 +11,8 @@ static inline u32 watched_page(const struct machine *m, pte_t val)
 	return is_watched(m) ? pte_page(m, val) : NONE;
 }
 
-/* The same for the entry at pte: if none of a folio, the page that the walk expects there. */
-static inline u32 watched_page_at(const struct machine *m, u32 pte, pte_t val)
-{
-	const struct pte_ops *ops = m->arch->pte;
-	const struct task *task = m->task;
-
-	if (!is_watched(m))
-		return NONE;
-	if (task->page != NONE && task->walk_pte != NONE &&
-	    (ops->none(val) || (ops->present(val) && is_zero_pfn(ops->pfn(val))) ||
-	     pte_is_marker(ops, &m->kernel->types, val, MARKER_UFFD_WP)))
-		return task->page + pte - task->walk_pte;
-	return page_or_entry(m, pte_page(m, val), pte);
-}
+/* The page of the entry at pte; if it is none of a folio, the page that the walk expects there. */
+u32 page_at_pte(const struct machine *m, u32 pte, pte_t val);
 
 /* The entry of an address for those who watch, whether a VMA is still there or not. */
 static inline u32 watched_entry(const struct machine *m, u32 mm, u64 va)
@@ -39,7 +27,7 @@ static inline u32 watched_entry(const struct machine *m, u32 mm, u64 va)
 
 static inline void step_pte(struct machine *m, enum event event, u32 pte, pte_t val, u32 arg)
 {
-	step(m, event, watched_page_at(m, pte, val), arg);
+	step(m, event, is_watched(m) ? page_at_pte(m, pte, val) : NONE, arg);
 }
 
 /* A load; the step that tells of it is the caller's. */

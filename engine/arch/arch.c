@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <string.h>
 
-#include "arch/arch.h"
+#include "arch/access.h"
 
 const struct arch *const archs[] = {
 	&arm64_arch,
@@ -45,6 +45,18 @@ u32 pte_page(const struct machine *m, pte_t val)
 		return pfn_page(m->s, ops->pfn(val));
 	slot = pte_slot(m, val);
 	return slot == NONE ? NONE : slot_page(m->s, slot);
+}
+
+u32 page_at_pte(const struct machine *m, u32 pte, pte_t val)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	const struct task *task = m->task;
+
+	if (task->page != NONE && task->walk_pte != NONE &&
+	    (ops->none(val) || (ops->present(val) && is_zero_pfn(ops->pfn(val))) ||
+	     pte_is_marker(ops, &m->kernel->types, val, MARKER_UFFD_WP)))
+		return task->page + pte - task->walk_pte;
+	return page_or_entry(m, pte_page(m, val), pte);
 }
 
 struct leaf leaf_of(const struct mm_state *s, const struct arch *arch, u32 pte)

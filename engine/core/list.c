@@ -30,14 +30,27 @@ void list_add_before(struct machine *m, const struct folio *folio, const struct 
 	link_between(m, folio, (enum folio_list)next->list, next->prev, folio_idx(m, next));
 }
 
-void list_del(struct machine *m, const struct folio *folio)
+/* Let its neighbours stand side by side. */
+static void unlink_folio(struct machine *m, const struct folio *folio)
 {
 	const struct list *head = &m->s->list[folio->list];
+	u32 prev = folio->prev, next = folio->next;
 
-	put(m, folio->prev == NONE ? &head->first : &m->folio[folio->prev].next, folio->next);
-	put(m, folio->next == NONE ? &head->last : &m->folio[folio->next].prev, folio->prev);
+	put(m, prev == NONE ? &head->first : &m->folio[prev].next, next);
+	put(m, next == NONE ? &head->last : &m->folio[next].prev, prev);
+	put(m, &head->nr, head->nr - 1);
+}
+
+void list_del(struct machine *m, const struct folio *folio)
+{
+	unlink_folio(m, folio);
 	put(m, &folio->prev, NONE);
 	put(m, &folio->next, NONE);
 	put(m, &folio->list, LIST_NONE);
-	put(m, &head->nr, head->nr - 1);
+}
+
+void list_move(struct machine *m, const struct folio *folio, enum folio_list list)
+{
+	unlink_folio(m, folio);
+	list_add(m, folio, list);
 }

@@ -33,10 +33,6 @@ void list_add_tail(struct machine *m, const struct folio *folio, enum folio_list
 void list_add_before(struct machine *m, const struct folio *folio, const struct folio *next);
 void list_del(struct machine *m, const struct folio *folio);
 
-static inline void list_move(struct machine *m, const struct folio *folio, enum folio_list list)
-{
-	list_del(m, folio);
-	list_add(m, folio, list);
-}
+void list_move(struct machine *m, const struct folio *folio, enum folio_list list);
 
 #endif

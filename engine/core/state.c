@@ -106,11 +106,24 @@ static u32 last_not_above(const struct mm_state *s, u64 key, bool by_pfn)
 	return low;
 }
 
+/* Is there no page frame between the placed folios that is not theirs? */
+static bool without_gaps(const struct mm_state *s)
+{
+	const struct folio *first = state_folio(s, 0), *last = first + s->nr_placed - 1;
+
+	return s->nr_placed && last->pfn - first->pfn == last->page;
+}
+
 u32 pfn_page(const struct mm_state *s, u64 pfn)
 {
-	u32 i = last_not_above(s, pfn, true), end;
 	u64 page;
+	u32 i, end;
 
+	if (without_gaps(s)) {
+		page = pfn - state_folio(s, 0)->pfn;
+		return page < s->nr[ARRAY_PAGE] ? (u32)page : NONE;
+	}
+	i = last_not_above(s, pfn, true);
 	if (i == NONE)
 		return NONE;
 	end = i + 1 < s->nr_placed ? state_folio(s, i + 1)->page : s->nr[ARRAY_PAGE];
@@ -196,15 +209,4 @@ u32 slot_page(const struct mm_state *s, u32 slot)
 	if (state_slot(s, slot)->kind != SLOT_FOLIO || state_folio(s, folio)->swap == NONE)
 		return NONE;
 	return state_folio(s, folio)->page + slot - state_folio(s, folio)->swap;
-}
-
-u32 slot_device(const struct mm_state *s, u32 slot)
-{
-	for (u32 i = 0; i < s->nr[ARRAY_DEVICE]; i++) {
-		const struct swap_device *device = state_device(s, i);
-
-		if (slot - device->first_slot < device->nr_slots)
-			return i;
-	}
-	return NONE;
 }

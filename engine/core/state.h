@@ -302,6 +302,7 @@ struct mm_state {
 	u32 op;			/* script operation under way, counted from 0 */
 	u32 fail_atomic_alloc;	/* no memory for who may not wait */
 	u32 nr_anon_vmas;	/* in use; the others stand ready for children */
+	u32 has_pagecache;	/* some folios belong to files */
 	struct list list[NR_LISTS];
 	u64 count[NR_COUNTERS];
 };
@@ -413,7 +414,17 @@ u32 find_vma(const struct mm_state *s, u32 mm, u64 va);
 u64 pte_va(const struct mm_state *s, u32 pte);
 /* The page in the swap cache that slot[slot] belongs to, or NONE. */
 u32 slot_page(const struct mm_state *s, u32 slot);
+
 /* The device that slot[slot] belongs to. Its offset is slot - first_slot. */
-u32 slot_device(const struct mm_state *s, u32 slot);
+static inline u32 slot_device(const struct mm_state *s, u32 slot)
+{
+	const struct swap_device *device = state_device(s, 0);
+	u32 nr = s->nr[ARRAY_DEVICE];
+
+	for (u32 i = 0; i < nr; i++)
+		if (slot - device[i].first_slot < device[i].nr_slots)
+			return i;
+	return NONE;
+}
 
 #endif

@@ -94,10 +94,7 @@ bool has_vma(const struct machine *m, const struct scn_op *op)
 bool is_all_anonymous(const struct machine *m, const struct scn_op *op)
 {
 	(void)op;
-	for (u32 i = 0; i < m->s->nr_placed; i++)
-		if (folio_flag(m->folio + i, PG_pagecache))
-			return false;
-	return true;
+	return !m->s->has_pagecache;
 }
 
 bool may_change_vmas(const struct machine *m, const struct scn_op *op)

@@ -333,18 +333,15 @@ static struct folio no_folio(u32 pfn, u32 page)
 }
 
 /* Each page knows its folio; entries of folio[] stand ready for the tail pages. */
-static void place_tails(struct builder *b)
+static void place_tails(struct builder *b, u32 i)
 {
-	u32 tail = b->state->nr_placed;
+	const struct folio *folio = folio_at(b, i);
+	u32 tail = b->state->nr_placed + folio->page - i;
 
-	for (u32 i = 0; i < b->state->nr_placed; i++) {
-		const struct folio *folio = folio_at(b, i);
-
-		for (u32 n = 0; n < folio_nr_pages(folio); n++) {
-			page_at(b, folio->page + n)->folio = i;
-			if (n)
-				*folio_at(b, tail++) = no_folio(folio->pfn + n, folio->page + n);
-		}
+	page_at(b, folio->page)->folio = i;
+	for (u32 n = 1; n < folio_nr_pages(folio); n++) {
+		page_at(b, folio->page + n)->folio = i;
+		*folio_at(b, tail++) = no_folio(folio->pfn + n, folio->page + n);
 	}
 }
 
@@ -428,14 +425,15 @@ static bool place_folios(struct builder *b, struct error *err)
 			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
 				       "expected swap slots that no other folio is in");
 		for (u32 k = 0; k < spec->count; k++) {
-			place_folio(b, spec, i++, k, page);
+			place_folio(b, spec, i, k, page);
+			place_tails(b, i++);
 			place_zeroes(b, spec, page);
 			page += 1u << spec->order;
 		}
 		end = spec->pfn + ((u64)spec->count << spec->order);
 		last = spec;
+		b->state->has_pagecache |= spec->shmem;
 	}
-	place_tails(b);
 	return true;
 }
 
@@ -445,6 +443,13 @@ static bool is_migrating(const struct scenario *s, u32 folio)
 		if (s->entries[i].kind == ENTRY_MIGRATION && s->entries[i].folio == folio)
 			return true;
 	return false;
+}
+
+/* What unmapping its other pages has left behind: it waits to be split. */
+static bool waits_for_split(const struct folio *folio)
+{
+	return folio_flag(folio, PG_anon) && folio->order > 1 && folio->nr_pages_mapped &&
+	       folio->nr_pages_mapped < folio_nr_pages(folio) && !folio_flag(folio, PG_swapcache);
 }
 
 /*
@@ -463,6 +468,8 @@ static void place_lists(struct builder *b)
 				folio->flags &= 1u << PG_zero_filled;
 				continue;
 			}
+			if (waits_for_split(folio))
+				folio->flags |= 1u << PG_partially_mapped | 1u << PG_deferred_list;
 			list_add_head(b, spec->state + k,
 				      spec->isolated ? LIST_FOLIO_LIST : folio_lru_list(folio));
 		}
@@ -632,19 +639,6 @@ static bool place_map(struct builder *b, const struct scn_map *map, struct error
 	return true;
 }
 
-/* What unmapping its other pages has left behind: it waits to be split. */
-static void place_deferred(struct builder *b)
-{
-	for (u32 i = 0; i < b->state->nr_placed; i++) {
-		struct folio *folio = folio_at(b, i);
-
-		if (folio_flag(folio, PG_anon) && folio->order > 1 && folio->nr_pages_mapped &&
-		    folio->nr_pages_mapped < folio_nr_pages(folio) &&
-		    !folio_flag(folio, PG_swapcache))
-			folio->flags |= 1u << PG_partially_mapped | 1u << PG_deferred_list;
-	}
-}
-
 static void place_tables(struct builder *b)
 {
 	for (u32 i = 0; i < b->nr_tables; i++)
@@ -756,7 +750,6 @@ static bool fill(struct builder *b, struct error *err)
 	if (!place_entries(b, err))
 		return false;
 	place_lists(b);
-	place_deferred(b);
 	for (u32 i = 0; i < b->s->nr_mms; i++)
 		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages + mm_at(b, i)->shmempages;
 	return true;
