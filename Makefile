@@ -10,6 +10,7 @@
 CC ?= cc
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
+OBJCOPY ?= objcopy
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
@@ -54,7 +55,10 @@ fuzz_help_c := $(filter-out $(fuzz_c),$(sort $(wildcard tests/fuzz/*.c)))
 scenarios := $(patsubst %,scenarios/%.json,$(sort $(basename $(notdir $(wildcard scenarios/*.json)))))
 headers := $(sort $(wildcard engine/*/*.[dh]* engine/arch/*/*.h tui/*.[dh]* tui/panes/*.[dh]*))
 
-engine_o := $(engine_c:%.c=$(O)/%.o) $(O)/bundled.o
+# What runs operations is compiled once more, for lanes that are only counted (core/types.h).
+unwatched_c := $(filter engine/core/% engine/arch/% engine/mm/% engine/scenario/ops%,$(engine_c))
+unwatched_o := $(unwatched_c:%.c=$(O)/unwatched/%.o)
+engine_o := $(engine_c:%.c=$(O)/%.o) $(O)/unwatched.o $(O)/bundled.o
 tui_o := $(tui_c:%.c=$(O)/%.o)
 main_o := $(O)/tui/main.o
 unit := $(unit_c:%.c=$(O)/%)
@@ -127,6 +131,15 @@ $(O)/tests/%.o: warnings += -Wno-missing-prototypes
 
 $(O)/%.o: %.c Makefile
 	$(call quiet,CC) mkdir -p $(@D) && $(compile)
+
+$(O)/unwatched/%.o: file_cflags = -DUNWATCHED -Dop_infos=unwatched_op_infos -Darch_find=unwatched_arch_find
+$(O)/unwatched/%.o: %.c Makefile
+	$(call quiet,CC) mkdir -p $(@D) && $(compile) -fno-lto
+
+# All but the entries is the twin's own.
+$(O)/unwatched.o: $(unwatched_o)
+	$(call quiet,LD) $(LD) -r -o $@.tmp $^ && \
+		$(OBJCOPY) -G unwatched_op_infos -G unwatched_arch_find $@.tmp $@ && rm $@.tmp
 
 $(O)/bundled.c: scenarios/embed.sh scenarios $(scenarios)
 	$(call quiet,GEN) mkdir -p $(@D) && sh scenarios/embed.sh $(scenarios) >$@.tmp && mv $@.tmp $@

@@ -90,6 +90,8 @@ static inline bool arch_has_uffd_wp(const struct machine *m)
 
 /* The architecture of that name, or NULL. */
 const struct arch *arch_find(const char *name);
+/* The same, compiled UNWATCHED. */
+const struct arch *unwatched_arch_find(const char *name);
 extern const struct arch *const archs[];
 extern const u32 nr_archs;
 

@@ -3,8 +3,8 @@
  * A running machine: the state block, the one setter, and who is watching.
  *
  * Reclaim code changes the state with put() and then names what it did with
- * step(). Nobody listening (counting mode) costs one test in each; the functions
- * are the same, and so is the state they leave behind.
+ * step(). Nobody listening costs one test in each, or nothing (UNWATCHED, types.h);
+ * the functions are the same, and so is the state they leave behind.
  *
  *	put(m, &folio->refcount, folio->refcount - nr);
  *	count(m, COUNT_ref_op, 1);
@@ -87,6 +87,16 @@ static inline bool bug(const struct machine *m, enum bug bug)
 
 void journal_add(struct journal *journal, u32 word, u32 xor);
 
+static inline struct journal *journal_of(const struct machine *m)
+{
+	return is_unwatched ? NULL : m->journal;
+}
+
+static inline struct observer *observer_of(const struct machine *m)
+{
+	return is_unwatched ? NULL : m->observer;
+}
+
 static inline u32 word_of(const struct machine *m, const void *field)
 {
 	return (u32)((const u32 *)field - (const u32 *)(const void *)m->s);
@@ -95,14 +105,14 @@ static inline u32 word_of(const struct machine *m, const void *field)
 /* The one place where what is read through const pointers is written. */
 static inline void put32(struct machine *m, const u32 *field, u32 value)
 {
-	if (unlikely(m->journal) && *field != value)
+	if (unlikely(journal_of(m)) && *field != value)
 		journal_add(m->journal, word_of(m, field), *field ^ value);
 	*(u32 *)(uintptr_t)field = value;
 }
 
 static inline void put64(struct machine *m, const u64 *field, u64 value)
 {
-	if (unlikely(m->journal)) {
+	if (unlikely(journal_of(m))) {
 		u64 xor = *field ^ value;
 
 		if ((u32)xor)
@@ -119,7 +129,7 @@ static inline void put16(struct machine *m, const u16 *field, u32 value)
 	u32 *word = (u32 *)((uintptr_t)field & ~(uintptr_t)3), old = *word;
 
 	*(u16 *)(uintptr_t)field = (u16)value;
-	if (unlikely(m->journal) && *word != old)
+	if (unlikely(journal_of(m)) && *word != old)
 		journal_add(m->journal, word_of(m, word), *word ^ old);
 }
 
@@ -128,7 +138,7 @@ static inline void put8(struct machine *m, const u8 *field, u32 value)
 	u32 *word = (u32 *)((uintptr_t)field & ~(uintptr_t)3), old = *word;
 
 	*(u8 *)(uintptr_t)field = (u8)value;
-	if (unlikely(m->journal) && *word != old)
+	if (unlikely(journal_of(m)) && *word != old)
 		journal_add(m->journal, word_of(m, word), *word ^ old);
 }
 
@@ -143,7 +153,7 @@ static inline void count(struct machine *m, enum counter counter, u32 nr)
 /* Will the observer hear of the step under way, whatever it is? */
 static inline bool is_watched(const struct machine *m)
 {
-	return unlikely(m->steps + 1 >= m->watch_from) && m->observer;
+	return unlikely(m->steps + 1 >= m->watch_from) && observer_of(m);
 }
 
 /*
@@ -163,7 +173,7 @@ static inline __attribute__((always_inline)) void step(struct machine *m, enum e
 						       u32 page, u32 arg)
 {
 	m->steps++;
-	if ((unlikely(m->steps >= m->watch_from) || event_is_seam(event)) && m->observer)
+	if ((unlikely(m->steps >= m->watch_from) || event_is_seam(event)) && observer_of(m))
 		m->observer->step(m->observer, event, page, arg);
 }
 
@@ -175,7 +185,7 @@ static inline __attribute__((always_inline)) void step(struct machine *m, enum e
  */
 static inline void rest(struct machine *m, u32 loop)
 {
-	if (unlikely(m->observer) && m->observer->rest)
+	if (unlikely(observer_of(m)) && m->observer->rest)
 		m->observer->rest(m->observer, loop);
 }
 

@@ -187,14 +187,8 @@ u32 find_vma(const struct mm_state *s, u32 mm, u64 va)
 u32 va_pte(const struct mm_state *s, u32 mm, u64 va)
 {
 	u32 i = va_vma(s, mm, va);
-	const struct vma *vma;
-	u32 table;
 
-	if (i == NONE)
-		return NONE;
-	vma = state_vma(s, i);
-	table = vma->table + (u32)((va >> PMD_SHIFT) - (vma->start >> PMD_SHIFT));
-	return table * PTRS_PER_PTE + (u32)(va >> PAGE_SHIFT) % PTRS_PER_PTE;
+	return i == NONE ? NONE : vma_pte(state_vma(s, i), va);
 }
 
 u64 pte_va(const struct mm_state *s, u32 pte)

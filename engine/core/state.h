@@ -135,6 +135,7 @@ struct swap_device {
 	u32 first_cluster;
 	u32 nr_clusters;
 	u32 inuse;		/* inuse_pages */
+	u32 nr_used, nr_full;	/* clusters at its front that are known to be in use, and full */
 	u32 next[10];		/* percpu_swap_cluster.offset[order]; 0: none */
 };
 enum swap_kind { SWAP_SYNC, SWAP_ASYNC };	/* zram; a disk */
@@ -400,6 +401,14 @@ u32 page_own_folio(const struct mm_state *s, u32 page);
 static inline bool folio_exists(const struct mm_state *s, u32 folio)
 {
 	return state_page(s, state_folio(s, folio)->page)->folio == folio;
+}
+
+/* The index in pte[] of an address that a VMA holds. */
+static inline u32 vma_pte(const struct vma *vma, u64 va)
+{
+	u32 table = vma->table + (u32)((va >> PMD_SHIFT) - (vma->start >> PMD_SHIFT));
+
+	return table * PTRS_PER_PTE + (u32)(va >> PAGE_SHIFT) % PTRS_PER_PTE;
 }
 
 /* The index in pte[] of an address of an mm, or NONE where it has no page table. */

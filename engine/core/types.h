@@ -23,10 +23,22 @@ typedef int64_t s64;
 #define NR_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
+ * What runs operations is compiled twice: to be watched, and for lanes that are only
+ * counted (UNWATCHED), where no step is heard of, no change noted and no stack read.
+ */
+#if defined(UNWATCHED)
+#define is_unwatched true
+#else
+#define is_unwatched false
+#endif
+
+/*
  * A function that mirrors a kernel function keeps a stack frame of its own,
  * so that libunwind finds it: never inlined, cloned or folded.
  */
-#if defined(__clang__)
+#if defined(UNWATCHED)
+#define __mirrored
+#elif defined(__clang__)
 #define __mirrored __attribute__((noinline))
 #else
 #define __mirrored __attribute__((noinline, noipa))

@@ -115,14 +115,6 @@ static inline const struct folio *pmd_folio(const struct machine *m, u32 table)
 	return m->folio + pfn_folio(m->s, m->arch->pmd->pfn(pmdp_get(m, table)));
 }
 
-/* The PTE of an address inside the VMA, present or not. */
-static inline u32 vma_pte(const struct vma *vma, u64 address)
-{
-	u32 table = vma->table + (u32)((address >> PMD_SHIFT) - (vma->start >> PMD_SHIFT));
-
-	return table * PTRS_PER_PTE + (u32)(address >> PAGE_SHIFT) % PTRS_PER_PTE;
-}
-
 /* Is it among the VMAs that the reverse map of an anon_vma finds? Those of children are too. */
 static inline bool vma_in_anon_vma(const struct machine *m, const struct vma *vma, u32 anon_vma)
 {
@@ -609,6 +601,8 @@ __mirrored bool swap_dup_entries_cluster(struct machine *m, u32 slot, u32 page, 
 __mirrored void folio_put_swap(struct machine *m, const struct folio *folio, u32 page, u32 nr);
 __mirrored bool folio_free_swap(struct machine *m, const struct folio *folio);
 const struct cluster *swap_cluster(const struct machine *m, u32 slot);
+/* The first cluster of a device that no slot of is in use, or the number of its clusters. */
+u32 first_free_cluster(struct machine *m, const struct swap_device *si);
 __mirrored void swap_put_entries_direct(struct machine *m, u32 slot, u32 nr);
 __mirrored void swap_put_entries_cluster(struct machine *m, u32 slot, u32 nr);
 __mirrored u32 __try_to_reclaim_swap(struct machine *m, u32 slot);

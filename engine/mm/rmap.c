@@ -478,10 +478,11 @@ static void note_run(struct machine *m, const struct folio *folio, u32 nr)
 
 		for (u32 i = 0; i < 32 && first + i < nr; i++) {
 			pte_t pte = m->pte[run->pte + first + i];
+			bool present = ops->present(pte);
 
-			if (ops->present(pte) && ops->dirty(pte))
+			if (present && ops->dirty(pte))
 				put(m, &run->dirty, 1);
-			write |= (u32)(ops->present(pte) && ops->write(pte)) << i;
+			write |= (u32)(present && ops->write(pte)) << i;
 			soft_dirty |= (u32)pte_or_swp_soft_dirty(ops, pte) << i;
 			uffd |= (u32)pte_or_swp_uffd(ops, pte) << i;
 		}

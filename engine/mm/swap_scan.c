@@ -6,12 +6,11 @@
  */
 #include "mm/internal.h"
 
-static u32 free_cluster(const struct machine *m, const struct swap_device *si)
+static u32 free_cluster(struct machine *m, const struct swap_device *si)
 {
-	for (u32 i = 0; i < si->nr_clusters; i++)
-		if (!m->cluster[si->first_cluster + i].count)
-			return i * SWAPFILE_CLUSTER;
-	return NONE;
+	u32 i = first_free_cluster(m, si);
+
+	return i < si->nr_clusters ? i * SWAPFILE_CLUSTER : NONE;
 }
 
 /* The first free slot from an offset on, before end. */
@@ -23,7 +22,7 @@ static u32 free_offset(const struct machine *m, const struct swap_device *si, u3
 }
 
 /* mm/swapfile.c:scan_swap_map_try_ssd_cluster, and the scan from the lowest slot behind it */
-static u32 next_offset(const struct machine *m, const struct swap_device *si)
+static u32 next_offset(struct machine *m, const struct swap_device *si)
 {
 	u32 next = si->next[0], offset = NONE;
 

@@ -18,11 +18,26 @@ static const struct swap_device *swap_info(const struct machine *m, u32 slot)
 	return m->device + slot_device(m->s, slot);
 }
 
+/* Slots and clusters are numbered through all devices alike. */
 const struct cluster *swap_cluster(const struct machine *m, u32 slot)
 {
-	const struct swap_device *si = swap_info(m, slot);
+	return m->cluster + slot / SWAPFILE_CLUSTER;
+}
 
-	return m->cluster + si->first_cluster + (slot - si->first_slot) / SWAPFILE_CLUSTER;
+u32 first_free_cluster(struct machine *m, const struct swap_device *si)
+{
+	while (si->nr_used < si->nr_clusters && m->cluster[si->first_cluster + si->nr_used].count)
+		put(m, &si->nr_used, si->nr_used + 1);
+	return si->nr_used;
+}
+
+/* The first one that is not full. */
+static u32 first_nonfull_cluster(struct machine *m, const struct swap_device *si)
+{
+	while (si->nr_full < si->nr_clusters &&
+	       m->cluster[si->first_cluster + si->nr_full].count == SWAPFILE_CLUSTER)
+		put(m, &si->nr_full, si->nr_full + 1);
+	return si->nr_full;
 }
 
 /* mm/swap.h:swap_cluster_lock; lock_cluster() up to 6.16 */
@@ -138,9 +153,12 @@ __mirrored u32 cluster_alloc_swap_entry(struct machine *m, const struct swap_dev
 	if (m->kernel->swap_alloc == ALLOC_SLOT_CACHE && si->next[folio->order])
 		slot = alloc_swap_next(m, si, folio);
 	for (int pass = 0; pass < 2 && slot == NONE; pass++) {
-		for (u32 i = 0; i < si->nr_clusters && slot == NONE; i++) {
+		bool want_free = pass ? !free_first : free_first;
+		u32 i = want_free ? first_free_cluster(m, si) : first_nonfull_cluster(m, si);
+
+		for (; i < si->nr_clusters && slot == NONE; i++) {
 			const struct cluster *ci = m->cluster + si->first_cluster + i;
-			bool is_free = ci->count == 0, want_free = pass ? !free_first : free_first;
+			bool is_free = ci->count == 0;
 
 			if (is_free != want_free || (!is_free && ci->order != folio->order) ||
 			    ci->count == SWAPFILE_CLUSTER)
@@ -315,12 +333,15 @@ void swap_free_slots(struct machine *m, u32 slot, u32 nr)
 {
 	const struct swap_device *si = swap_info(m, slot);
 	const struct cluster *ci = swap_cluster(m, slot);
+	u32 i = (u32)(ci - m->cluster) - si->first_cluster;
 
+	put(m, &si->nr_used, i < si->nr_used ? i : si->nr_used);
+	put(m, &si->nr_full, i < si->nr_full ? i : si->nr_full);
 	put(m, &ci->count, ci->count - nr);
 	put(m, &si->inuse, si->inuse - nr);
 	count(m, COUNT_swap_range_free, 1);
 	count(m, COUNT_swap_uncharge, 1);
-	for (u32 i = slot; i < slot + nr; i++) {
+	for (i = slot; i < slot + nr; i++) {
 		put(m, &m->slot[i].kind, SLOT_FREE);
 		put(m, &m->slot[i].count, 0);
 		put(m, &m->slot[i].folio, NONE);

@@ -39,5 +39,7 @@ struct op_info {
 extern const struct op_info op_infos[];
 extern const u32 nr_op_infos;
 const struct op_info *op_find(const char *name);
+/* The same rows, whose run() is compiled UNWATCHED and takes a machine of unwatched_arch_find(). */
+extern const struct op_info unwatched_op_infos[];
 
 #endif

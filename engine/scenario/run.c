@@ -313,10 +313,16 @@ static bool only_counts(const struct runner *r)
 	return r->survey && !r->survey->nr_left && !r->survey->seams && !r->survey->scratch;
 }
 
+static void let_watch(struct machine *m, struct observer *observer)
+{
+	m->observer = observer;
+	m->arch = observer ? arch_find(m->arch->name) : unwatched_arch_find(m->arch->name);
+}
+
 /* Sleep while none but the seams matter, or not even they. */
 static void doze(struct runner *r)
 {
-	r->m->observer = only_counts(r) && !has_triggers(r) ? NULL : &r->observer;
+	let_watch(r->m, only_counts(r) && !has_triggers(r) ? NULL : &r->observer);
 	if (has_triggers(r) || (r->survey && (r->survey->nr_left || checks_each_step(r->survey))))
 		r->m->watch_from = 0;
 	else
@@ -364,6 +370,13 @@ static void script_error(struct runner *r, u32 i, const char *needs)
 	r->failed = true;
 }
 
+static void perform(struct machine *m, const struct scn_op *op)
+{
+	const struct op_info *rows = m->observer ? op_infos : unwatched_op_infos;
+
+	rows[op->op - op_infos].run(m, op);
+}
+
 /* Whoever waits in a fault tries again, now that an operation is over. */
 static void resume_faults(struct runner *r)
 {
@@ -377,7 +390,7 @@ static void resume_faults(struct runner *r)
 		machine_run_on(m, cpu);
 		put(m, &m->s->op, i);
 		step(m, EV_fault_resumed, NONE, cpu);
-		r->s->ops[i].op->run(m, &r->s->ops[i]);
+		perform(m, &r->s->ops[i]);
 		if (m->task->fault_op == NONE)
 			step(m, EV_op_end, NONE, i);
 	}
@@ -421,7 +434,7 @@ __mirrored void run_op(struct runner *r, u32 i)
 		switch_mm(m, op.mm);
 	/* What happens at its first steps may have made it impossible. */
 	if (is_possible(r, &op, i))
-		op.op->run(m, &op);
+		perform(m, &op);
 	waits = m->task->fault_op == i;
 	if (r->firing) {
 		machine_run_on(m, cpu);
@@ -520,8 +533,8 @@ static bool count_lane(struct lane *lane, enum run_mode mode, bool checks, struc
 		r.err = err;
 		if (checks)
 			check(&survey);
-		lane->m.observer = &r.observer;
 		run_script(&r, 0);
+		lane->m.arch = arch_find(lane->spec->arch);
 		lane->m.observer = NULL;
 		lane->steps = lane->m.steps;
 		lane->limited = r.limited;
@@ -531,13 +544,15 @@ static bool count_lane(struct lane *lane, enum run_mode mode, bool checks, struc
 	return ok && !survey.oom ? !r.failed : error_no_memory(err);
 }
 
-/* Keep what was counted; the arrays go. */
-static void keep_head(struct lane *lane)
+/* Keep what was counted; the arrays are left to the next lane. */
+static void keep_head(struct lane *lane, u32 **spent)
 {
-	struct mm_state *head = realloc(lane->words, sizeof(*head));
+	struct mm_state *head = malloc(sizeof(*head));
 
 	if (!head)
 		return;
+	*head = *lane->m.s;
+	*spent = lane->words;
 	memset(head->nr, 0, sizeof(head->nr));
 	head->nr_placed = 0;
 	head->cpu = 0;
@@ -653,6 +668,7 @@ static u32 window_steps(const struct run *run, enum run_mode mode)
 bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool check,
 		  struct error *err)
 {
+	u32 *spent = NULL;
 	bool ok;
 
 	*run = (struct run){ .scenario = s, .nr_lanes = s->nr_lanes };
@@ -661,13 +677,17 @@ bool run_scenario(struct run *run, struct scenario *s, enum run_mode mode, bool 
 	run->lanes = calloc((size_t)s->nr_lanes + 1, sizeof(*run->lanes));
 	ok = run->lanes || error_no_memory(err);
 	for (u32 i = 0; ok && i < s->nr_lanes; i++) {
-		run->lanes[i] = (struct lane){ .scenario = s, .spec = &s->lanes[i], .index = i };
+		run->lanes[i] = (struct lane){
+			.scenario = s, .spec = &s->lanes[i], .index = i, .words = spent
+		};
+		spent = NULL;
 		ok = count_lane(&run->lanes[i], mode, check, err);
 		if (ok && run->lanes[i].m.s->words > MAX_RECORDED_STATE) {
 			ok = lane_judge_end(run, &run->lanes[i]) || error_no_memory(err);
-			keep_head(&run->lanes[i]);
+			keep_head(&run->lanes[i], &spent);
 		}
 	}
+	free(spent);
 	if (ok && mode != RUN_COUNT)
 		ok = run_cut(run, window_steps(run, mode), err) &&
 		     (run_show(run, 0) || error_no_memory(err));

@@ -63,7 +63,10 @@ struct run {
 	u32 *edge;			/* [nr_windows + 1][nr_lanes]: positions */
 };
 
-/* Shape and place a lane's world; *words is allocated. No step, no counter. */
+/*
+ * Shape and place a lane's world. No step, no counter. *words: in, NULL or a block that is
+ * not needed any more; out, the world's, also if it could not be placed.
+ */
 bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m,
 		 u32 **words, struct error *err);
 

@@ -464,6 +464,7 @@ static void place_lists(struct builder *b)
 		for (u32 k = 0; k < spec->count; k++) {
 			struct folio *folio = folio_at(b, spec->state + k);
 
+			folio_ahead(b, spec->state + k);
 			if (!folio->refcount && !is_migrating(b->s, n)) {
 				folio->flags &= 1u << PG_zero_filled;
 				continue;
@@ -528,8 +529,8 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 {
 	struct folio *folio = folio_at(b, i);
 	struct page *page = page_at(b, folio->page + n);
-	u32 at = va_pte(b->state, map->mm, va);
 	const struct vma *vma = state_vma(b->state, va_vma(b->state, map->mm, va));
+	u32 at = vma_pte(vma, va);
 	u64 *pte = WRITABLE(u64, b, state_pte, at);
 
 	if (*pte || state_table(b->state, at / PTRS_PER_PTE)->pmd)
@@ -628,6 +629,7 @@ static bool place_map(struct builder *b, const struct scn_map *map, struct error
 	u64 va = map->va;
 
 	for (u32 k = 0; k < b->s->folios[map->folio].count; k++) {
+		folio_ahead(b, first + k);
 		if (!place_index(b, map, first + k, va, err))
 			return false;
 		if (map->pmd && !place_huge(b, map, first + k, va, err))
@@ -755,6 +757,15 @@ static bool fill(struct builder *b, struct error *err)
 	return true;
 }
 
+/* A block of zeroes: the old one if it is as large. Anew a large one costs a page fault a page. */
+static u32 *zeroed(u32 *old, u32 nr)
+{
+	if (old && ((struct mm_state *)(void *)old)->words == nr)
+		return memset(old, 0, (size_t)nr * sizeof(u32));
+	free(old);
+	return calloc(nr, sizeof(u32));
+}
+
 bool world_build(const struct scenario *s, const struct scn_lane *lane, struct machine *m,
 		 u32 **words, struct error *err)
 {
@@ -762,11 +773,10 @@ bool world_build(const struct scenario *s, const struct scn_lane *lane, struct m
 	struct mm_state shape;
 	bool ok;
 
-	*words = NULL;
 	ok = make_vmas(&b, err) && make_tables(&b, err);
 	if (ok) {
 		set_shape(&b, &shape);
-		*words = calloc(shape.words, sizeof(u32));
+		*words = zeroed(*words, shape.words);
 		ok = *words || error_no_memory(err);
 	}
 	if (ok) {

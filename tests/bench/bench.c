@@ -75,12 +75,13 @@ static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char
 	va_end(args);
 }
 
-static void add_head(struct text *t, u32 slots)
+static void add_head(struct text *t, u32 cpus, u32 slots)
 {
 	add(t, "{\"$schema\": \"scenario-1.json\", \"title\": \"bench\", "
-	    "\"machine\": {\"cpus\": 2, "
+	    "\"limits\": {\"steps\": 4000000000}, \"machine\": {\"cpus\": %u, "
 	    "\"swap\": [{\"id\": \"zram0\", \"kind\": \"sync\", \"slots\": %u}]}, "
-	    "\"world\": {\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..1\"}], \"folios\": [", slots);
+	    "\"world\": {\"mms\": [{\"id\": \"app\", \"ran_on\": \"0..%u\"}], \"folios\": [",
+	    cpus, slots, cpus - 1);
 }
 
 static struct scenario *load(struct text *t, const char *lanes)
@@ -99,7 +100,7 @@ static struct scenario *unmap_world(u32 folios)
 {
 	struct text t = { 0 };
 
-	add_head(&t, (folios / 32 + 2) * 512);
+	add_head(&t, 2, (folios / 32 + 2) * 512);
 	for (u32 i = 0; i < folios; i++)
 		add(&t, "%s{\"id\": \"A%u\", \"order\": 4, \"isolated\": true, "
 		    "\"flags\": [\"dirty\", \"locked\"], "
@@ -121,12 +122,27 @@ static struct scenario *swapout_world(u32 folios, const char *lanes)
 {
 	struct text t = { 0 };
 
-	add_head(&t, (folios / 32 + 2) * 512);
+	add_head(&t, 2, (folios / 32 + 2) * 512);
 	add(&t, "{\"id\": \"A\", \"count\": %u, \"order\": 4}], "
 	    "\"maps\": [{\"mm\": \"app\", \"va\": \"0x7f0000000000\", \"folio\": \"A\"}]}, "
 	    "\"script\": [{\"cpu\": 0, \"do\": \"madvise_pageout\", \"mm\": \"app\", "
 	    "\"va\": \"0x7f0000000000\", \"pages\": %u}]}", folios, folios * 16);
 	return load(&t, lanes);
+}
+
+/* pageout-20g of any size: small folios, six CPUs, a flush each or a flush for a range. */
+static struct scenario *pageout_world(u32 pages)
+{
+	struct text t = { 0 };
+
+	add_head(&t, 6, pages + 512);
+	add(&t, "{\"id\": \"A\", \"count\": %u}], "
+	    "\"maps\": [{\"mm\": \"app\", \"va\": \"0x7f0000000000\", \"folio\": \"A\"}]}, "
+	    "\"lanes\": [{\"arch\": \"x86_64\", \"path\": \"unbatched\", \"kernel\": \"7.3\"}, "
+	    "{\"arch\": \"x86_64\", \"path\": \"batched\", \"kernel\": \"7.3+flush-batch-v2\"}], "
+	    "\"script\": [{\"cpu\": 0, \"do\": \"madvise_pageout\", \"mm\": \"app\", "
+	    "\"va\": \"0x7f0000000000\", \"pages\": %u}]}", pages, pages);
+	return load(&t, NULL);
 }
 
 /* --- engine ---------------------------------------------------------------- */
@@ -143,7 +159,7 @@ static double run_time(struct scenario *s, enum run_mode mode, u32 rounds, u64 *
 
 		for (u32 k = 0; k < s->nr_lanes; k++) {
 			struct machine m;
-			u32 *words;
+			u32 *words = NULL;
 
 			if (!world_build(s, &s->lanes[k], &m, &words, &err))
 				die(err.text);
@@ -368,6 +384,62 @@ static double first_paint(const char *program, const char *scenario, double *mib
 	return last - start;
 }
 
+/* Seconds to count it, the most memory meanwhile. */
+static double count_time(const char *program, const char *scenario, double *mib)
+{
+	double start = now();
+	struct rusage usage;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		int null = open("/dev/null", O_WRONLY);
+
+		dup2(null, 1);
+		execl(program, program, "counts", scenario, (char *)NULL);
+		_exit(127);
+	}
+	if (wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status))
+		die("counts failed");
+	*mib = (double)usage.ru_maxrss / 1024;
+	return now() - start;
+}
+
+/* What a page costs must not depend on how many there are. */
+static void bench_whole(const char *program)
+{
+	const u32 gib = 1u << 18;
+	double cost[2], mib, best = 1e9;
+
+	for (u32 i = 0; i < 2; i++) {
+		u32 pages = i ? 20 * gib : gib;
+		struct scenario *s = pageout_world(pages);
+
+		cost[i] = 1e9;
+		for (u32 round = 0; round < 3; round++) {
+			double start = now();
+			struct error err = { .text = "" };
+			struct run run;
+
+			if (!run_scenario(&run, s, RUN_COUNT, false, &err))
+				die(err.text);
+			run_free(&run);
+			if ((now() - start) * 1e9 / pages / 2 < cost[i])
+				cost[i] = (now() - start) * 1e9 / pages / 2;
+		}
+		scenario_free(s);
+	}
+	report("a page of 1 GiB paged out, world included", cost[0], "ns/lane", true, 300);
+	report("a page of 20 GiB, to one of 1 GiB", cost[1] / cost[0], "", true, 1.2);
+	for (u32 i = 0; i < 3; i++) {
+		double took = count_time(program, "pageout-20g", &mib);
+
+		best = took < best ? took : best;
+	}
+	report("counts pageout-20g", best, "s", true, 3);
+	report("memory of counts pageout-20g", mib, "MiB", true, 512);
+}
+
 static void bench_program(const char *program, const char *scenario, double ms, double most_mib)
 {
 	double took[15], mib = 0;
@@ -389,6 +461,7 @@ int main(int argc, char **argv)
 	bench_engine();
 	bench_long_trace();
 	bench_windows();
+	bench_whole(argv[1]);
 	bench_program(argv[1], "swapout-64k", 50, 32);
 	bench_program(argv[1], LARGE, 250, 300);
 	return missed != 0;

@@ -219,7 +219,7 @@ __mirrored void f5(void)
 	__asm__ volatile("");
 }
 
-static __attribute__((noinline, noclone)) void not_f5(void)
+static __attribute__((noinline)) void not_f5(void)
 {
 	stepping_helper();
 	__asm__ volatile("");
@@ -388,7 +388,7 @@ static void compare_lane(const struct scenario *s, const struct scn_lane *lane)
 	struct both b = { .observer = { .step = on_both } };
 	struct machine m;
 	struct error err;
-	u32 *words;
+	u32 *words = NULL;
 
 	b.quick = callpaths_new(mirrored_functions, NR_FUNCTIONS);
 	b.full = callpaths_new(mirrored_functions, NR_FUNCTIONS);

@@ -301,7 +301,7 @@ static void test_fault(void **state)
 	for (u32 i = 0; i < s->nr_lanes; i++) {
 		struct violation v = { .invariant = NR_INVARIANTS };
 		struct machine m;
-		u32 *words, *scratch;
+		u32 *words = NULL, *scratch;
 
 		assert_true(world_build(s, &s->lanes[i], &m, &words, &err));
 		if (fault->invariant == INVARIANT_V17 && !m.arch->pte->has_cont) {

@@ -67,6 +67,7 @@ static void open_fixture(struct fixture *f, u32 lane)
 	struct error err;
 
 	f->s = load("");
+	f->words = NULL;
 	if (!world_build(f->s, &f->s->lanes[lane], &f->m, &f->words, &err))
 		fail_msg("%s", err.text);
 	f->env = (struct expr_env){ .scenario = f->s, .state = f->m.s, .lane = &f->s->lanes[lane],

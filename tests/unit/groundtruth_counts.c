@@ -144,7 +144,7 @@ static bool engine_tally(const struct scenario *s, struct tally *tally)
 {
 	struct machine m = { 0 };
 	struct error err = { .text = "" };
-	u32 *words, last = s->nr_ops - 1;
+	u32 *words = NULL, last = s->nr_ops - 1;
 	bool possible = true;
 
 	if (!world_build(s, &s->lanes[0], &m, &words, &err)) {

@@ -81,7 +81,8 @@ static void flush_pages(struct machine *m, u32 cpu, const struct flush_tlb_info 
 /* No CPU flushes for an mm that it does not run. False: done. */
 static bool runs_flushed_mm(struct machine *m, u32 cpu, const struct flush_tlb_info *info)
 {
-	u32 loaded = m->cpu[cpu].mm;
+	const struct cpu *c = m->cpu + cpu;
+	u32 loaded = c->mm;
 
 	if (info->mm != NONE && info->mm != loaded && m->kernel->mm_cpumask == CPUMASK_EXACT) {
 		step(m, EV_tlb_nothing_to_do, NONE, cpu);
@@ -96,10 +97,10 @@ static bool runs_flushed_mm(struct machine *m, u32 cpu, const struct flush_tlb_i
 		step(m, EV_tlb_nothing_to_do, NONE, cpu);
 		return false;
 	}
-	if (m->cpu[cpu].lazy) {
+	if (c->lazy) {
 		tlb_drop_all(m, cpu);
-		put(m, &m->cpu[cpu].mm, NONE);
-		put(m, &m->cpu[cpu].lazy, 0);
+		put(m, &c->mm, NONE);
+		put(m, &c->lazy, 0);
 		count(m, COUNT_cr3_write, 1);
 		step(m, EV_lazy_mm_left, NONE, cpu);
 		return false;
@@ -110,11 +111,12 @@ static bool runs_flushed_mm(struct machine *m, u32 cpu, const struct flush_tlb_i
 /* The body of flush_tlb_func() on any CPU. */
 static void flush_on_cpu(struct machine *m, u32 cpu, const struct flush_tlb_info *info)
 {
-	u64 local_gen = m->cpu[cpu].tlb_gen, mm_gen;
+	const struct cpu *c = m->cpu + cpu;
+	u64 local_gen = c->tlb_gen, mm_gen;
 
 	if (!runs_flushed_mm(m, cpu, info))
 		return;
-	mm_gen = m->mm[m->cpu[cpu].mm].tlb_gen;
+	mm_gen = m->mm[c->mm].tlb_gen;
 	if (local_gen == mm_gen ||
 	    (info->new_tlb_gen != TLB_GENERATION_INVALID && info->new_tlb_gen <= local_gen)) {
 		step(m, EV_tlb_nothing_to_do, NONE, cpu);
@@ -125,7 +127,7 @@ static void flush_on_cpu(struct machine *m, u32 cpu, const struct flush_tlb_info
 		flush_pages(m, cpu, info);
 	else
 		flush_everything(m, cpu);
-	put64(m, &m->cpu[cpu].tlb_gen, mm_gen);
+	put64(m, &c->tlb_gen, mm_gen);
 	step(m, EV_tlb_gen_caught_up, NONE, cpu);
 }
 
