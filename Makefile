@@ -132,6 +132,7 @@ $(O)/tests/%.o: warnings += -Wno-missing-prototypes
 $(O)/%.o: %.c Makefile
 	$(call quiet,CC) mkdir -p $(@D) && $(compile)
 
+$(O)/unwatched/%.o: CFLAGS := $(CFLAGS:-O2=-O3)
 $(O)/unwatched/%.o: file_cflags = -DUNWATCHED -Dop_infos=unwatched_op_infos -Darch_find=unwatched_arch_find
 $(O)/unwatched/%.o: %.c Makefile
 	$(call quiet,CC) mkdir -p $(@D) && $(compile) -fno-lto
