@@ -37,7 +37,7 @@ static const struct word_field task_fields[] = {
 	FIELDS(task, run.soft_dirty, 16, HEX), FIELDS(task, run.uffd, 16, HEX),
 	FIELD(task, kept_pte, PTE), FIELD(task, kept, HEX),
 	FIELD(task, ptl, INDEX), FIELD(task, src_ptl, INDEX),
-	FIELD(task, anon_vma, INDEX), FIELD(task, fault_op, NUMBER),
+	FIELD(task, anon_vma, INDEX), FIELD(task, fault_op, INDEX),
 	FIELD(task, fault_folio, FOLIO),
 };
 static const struct word_field mm_fields[] = {
@@ -46,7 +46,7 @@ static const struct word_field mm_fields[] = {
 	FIELD(mm, tlb_flushed, NUMBER), FIELD(mm, on_mmlist, NUMBER), FIELD(mm, asid, NUMBER),
 	FIELD(mm, mm_users, NUMBER),
 	FIELD(mm, shmempages, NUMBER),
-	FIELD(mm, mmap_lock, NUMBER), FIELD(mm, tlb_flush_pending, NUMBER),
+	FIELD(mm, mmap_lock, MMAP_LOCK), FIELD(mm, tlb_flush_pending, NUMBER),
 	FIELD(mm, tlb_gathered, NUMBER),
 };
 static const struct word_field vma_fields[] = {
@@ -378,6 +378,12 @@ void describe_value(const struct mm_state *s, const struct names *names, enum va
 		break;
 	case VALUE_HEX:
 		snprintf(buf, size, "0x%" PRIx64, value);
+		break;
+	case VALUE_MMAP_LOCK:
+		if (value == MMAP_WRITE_LOCKED)
+			snprintf(buf, size, "writer");
+		else
+			snprintf(buf, size, "%" PRIu64, value);
 		break;
 	case VALUE_FLAGS:
 		flags_text(value, folio_flag_names, NR_FOLIO_FLAGS, buf, size);

@@ -11,6 +11,7 @@
 enum value_kind {
 	VALUE_NUMBER,		/* the kinds up to here are decimal numbers */
 	VALUE_HEX,
+	VALUE_MMAP_LOCK,	/* readers, "2", or "writer" */
 	VALUE_FLAGS,		/* folio flags: "locked dirty" or "-" */
 	VALUE_TLB_FLAGS,	/* "writable dirty" or "-" */
 	VALUE_CPUS,		/* a mask: "cpu0 cpu1" or "-" */

@@ -321,6 +321,16 @@ static void changes_have_names(void **state)
 			    "count.pte_read: 0 > 1\n");
 }
 
+static void who_waits_and_who_locks_has_a_name(void **state)
+{
+	struct toy *toy = *state;
+
+	put(&toy->m, &toy->m.mm[0].mmap_lock, MMAP_WRITE_LOCKED);
+	put(&toy->m, &toy->m.task->fault_op, NONE);
+	assert_changes(toy, "mm app.mmap_lock: '0' > 'writer'\n"
+			    "task0.fault_op: '0' > 'none'\n");
+}
+
 static void both_halves_are_one_change(void **state)
 {
 	struct toy *toy = *state;
@@ -374,6 +384,7 @@ int main(void)
 		TOY_TEST(every_event_is_a_sentence),
 		TOY_TEST(a_small_buffer_is_enough),
 		TOY_TEST(changes_have_names),
+		TOY_TEST(who_waits_and_who_locks_has_a_name),
 		TOY_TEST(both_halves_are_one_change),
 		TOY_TEST(every_word_has_a_name),
 	};
