@@ -287,7 +287,7 @@ help:
 	@echo 'dev          build all with -Werror, and compile_commands.json'
 	@echo 'VARIANT=     $(variants): builds in build/VARIANT'
 
--include $(engine_o:.o=.d) $(tui_o:.o=.d) $(unit:=.d) $(unit_help_o:.o=.d) $(fuzz_help_o:.o=.d) $(fuzz_c:%.c=$(O)/%.d)
+-include $(engine_o:.o=.d) $(unwatched_o:.o=.d) $(tui_o:.o=.d) $(unit:=.d) $(unit_help_o:.o=.d) $(fuzz_help_o:.o=.d) $(fuzz_c:%.c=$(O)/%.d)
 -include $(O)/tests/bench/bench.d
 
 .DELETE_ON_ERROR:

@@ -69,6 +69,7 @@ static void write_mm(struct json_out *o, const struct moment *at, u32 i)
 	json_string(o, "id", at->names.mm(at->names.ctx, i));
 	json_number(o, "anonpages", mm->anonpages);
 	json_number(o, "shmempages", mm->shmempages);
+	json_number(o, "filepages", mm->filepages);
 	json_number(o, "swapents", mm->swapents);
 	json_number(o, "tlb_pending", mm->tlb_pending);
 	json_number(o, "tlb_flushed", mm->tlb_flushed);

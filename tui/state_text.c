@@ -182,6 +182,8 @@ static void print_mm(const struct moment *at, u32 i)
 	       at->names.mm(at->names.ctx, i), mm->anonpages);
 	if (mm->shmempages)
 		printf("shmempages %" PRIu32 ", ", mm->shmempages);
+	if (mm->filepages)
+		printf("filepages %" PRIu32 ", ", mm->filepages);
 	printf("swapents %" PRIu32 ", flushes pending %" PRIu32 ", flushed %" PRIu32 "\n",
 	       mm->swapents, mm->tlb_pending, mm->tlb_flushed);
 }

@@ -24,6 +24,7 @@ const char *const list_names[NR_LISTS] = {
 	[LRU_INACTIVE_FILE] = "inactive_file", [LRU_ACTIVE_FILE] = "active_file",
 	[LRU_UNEVICTABLE] = "unevictable", [LIST_FOLIO_LIST] = "folio_list",
 	[LIST_NODE] = "node_folio_list", [LIST_HOLD] = "l_hold", [LIST_INACTIVE] = "l_inactive",
+	[LIST_ACTIVE] = "l_active",
 	[LIST_PUT] = "put_folios",
 	[LIST_RET] = "ret_folios", [LIST_PAGEOUT] = "pageout_folios", [LIST_FREE] = "free_folios",
 };

@@ -83,6 +83,7 @@ struct mm {
 	u32 on_mmlist;
 	u32 asid;
 	u32 shmempages;		/* MM_SHMEMPAGES */
+	u32 filepages;		/* MM_FILEPAGES */
 	u32 mmap_lock;		/* readers, or MMAP_WRITE_LOCKED */
 	u32 tlb_flush_pending;	/* gathers under way */
 	u32 tlb_gathered;	/* those that have cleared entries and not flushed yet */
@@ -93,9 +94,10 @@ struct mm {
 /* VM_DROPPABLE: what is in it may be dropped at any time, even if it was written to. */
 enum vma_flag {
 	VM_WRITE = 1, VM_LOCKED = 2, VM_EXEC = 4, VM_DROPPABLE = 8,
-	VM_SHMEM = 16,		/* shared memory of a file without a disk: !vma_is_anonymous() */
+	VM_SHMEM = 16,		/* shared memory, of a file without a disk */
 	VM_UFFD_WP = 32,	/* userfaultfd hears of first writes */
 	VM_DONTCOPY = 64,	/* a child does not get it */
+	VM_FILE = 128,		/* of a file on a disk */
 };
 
 /* mm NONE: the entry is not in use. */
@@ -205,6 +207,7 @@ enum folio_list {
 	LIST_FREE,		/* shrink_folio_list(): free_folios */
 	LIST_HOLD,		/* shrink_active_list(): l_hold */
 	LIST_INACTIVE,		/* shrink_active_list(): l_inactive */
+	LIST_ACTIVE,		/* shrink_active_list(): l_active */
 	LIST_PUT,		/* folios_put_refs(): folios that nobody knows any more */
 	NR_LISTS
 };
@@ -303,7 +306,7 @@ struct mm_state {
 	u32 op;			/* script operation under way, counted from 0 */
 	u32 fail_atomic_alloc;	/* no memory for who may not wait */
 	u32 nr_anon_vmas;	/* in use; the others stand ready for children */
-	u32 has_pagecache;	/* some folios belong to files */
+	u32 has_shmem, has_file;	/* some folios are shared memory; of a file on a disk */
 	struct list list[NR_LISTS];
 	u64 count[NR_COUNTERS];
 };
@@ -350,6 +353,25 @@ static inline bool folio_flag(const struct folio *folio, enum folio_flag flag)
 	return folio->flags >> flag & 1;
 }
 
+static inline bool vma_is_anonymous(const struct vma *vma)
+{
+	return !(vma->flags & (VM_SHMEM | VM_FILE));
+}
+
+/* include/linux/mm.h:get_mm_rss */
+static inline u32 get_mm_rss(const struct mm *mm)
+{
+	return mm->anonpages + mm->shmempages + mm->filepages;
+}
+
+/* include/linux/mm.h:mm_counter: where an mm counts the pages of such a folio */
+static inline const u32 *mm_counter(const struct mm *mm, const struct folio *folio)
+{
+	if (folio_flag(folio, PG_anon))
+		return &mm->anonpages;
+	return folio_flag(folio, PG_swapbacked) ? &mm->shmempages : &mm->filepages;
+}
+
 static inline u32 folio_nr_pages(const struct folio *folio)
 {
 	return 1u << folio->order;
@@ -378,7 +400,7 @@ static inline bool folio_isolated(const struct folio *folio)
 /* Memory that anybody may have. */
 static inline bool folio_is_free(const struct folio *folio)
 {
-	return folio->refcount == 0 && !folio_flag(folio, PG_anon);
+	return folio->refcount == 0 && !folio_flag(folio, PG_uptodate);
 }
 
 /* The page of a page frame, in page[], or NONE. */

@@ -86,13 +86,13 @@ static u32 next_pte(const struct machine *m, u32 i)
  * kinds of each mm; and which tables are in flux.
  */
 struct tally {
-	u32 *folio, *page, *huge, *split, *slot, *anon, *shmem, *swap, *in_flux;
+	u32 *folio, *page, *huge, *split, *slot, *anon, *shmem, *file, *swap, *in_flux;
 };
 
 size_t check_scratch_words(const struct mm_state *s)
 {
 	return 3 * (size_t)s->nr[ARRAY_FOLIO] + s->nr[ARRAY_PAGE] + s->nr[ARRAY_SLOT] +
-	       3 * (size_t)s->nr[ARRAY_MM] + s->nr[ARRAY_TABLE];
+	       4 * (size_t)s->nr[ARRAY_MM] + s->nr[ARRAY_TABLE];
 }
 
 static void count_pmd(const struct machine *m, const struct table *table, struct tally *t)
@@ -117,10 +117,14 @@ static bool maps_page(const struct machine *m, pte_t pte, u64 *pfn)
 	return true;
 }
 
-/* The page of a file; the zero page is of none. */
-static bool is_shmem(const struct machine *m, u32 page)
+/* Where the pages of an mm that are like this one are counted; the zero page is of none. */
+static u32 *count_of(const struct machine *m, u32 page, struct tally *t)
 {
-	return page != NONE && folio_flag(m->folio + page_folio(m->s, page), PG_pagecache);
+	const struct folio *folio = m->folio + page_folio(m->s, page);
+
+	if (page == NONE || !folio_flag(folio, PG_pagecache))
+		return t->anon;
+	return folio_flag(folio, PG_swapbacked) ? t->shmem : t->file;
 }
 
 /* Under a PMD that is being split the pages are counted already. */
@@ -133,10 +137,7 @@ static void count_pte(const struct machine *m, const struct table *table, pte_t 
 
 	if (maps_page(m, pte, &pfn)) {
 		to = pfn_page(m->s, pfn);
-		if (is_shmem(m, to))
-			t->shmem[table->mm]++;
-		else
-			t->anon[table->mm] += !table->pmd && !is_zero_pfn(pfn);
+		count_of(m, to, t)[table->mm] += !table->pmd && !is_zero_pfn(pfn);
 		if (to != NONE && (ops->present(pte) || !in_flux)) {
 			t->page[to]++;
 			t->folio[page_folio(m->s, to)]++;
@@ -160,7 +161,8 @@ static void find_tally(const struct machine *m, u32 *scratch, struct tally *t)
 	t->slot = t->split + nr_of(m, ARRAY_FOLIO);
 	t->anon = t->slot + nr_of(m, ARRAY_SLOT);
 	t->shmem = t->anon + nr_of(m, ARRAY_MM);
-	t->swap = t->shmem + nr_of(m, ARRAY_MM);
+	t->file = t->shmem + nr_of(m, ARRAY_MM);
+	t->swap = t->file + nr_of(m, ARRAY_MM);
 	t->in_flux = t->swap + nr_of(m, ARRAY_MM);
 }
 
@@ -458,6 +460,8 @@ static bool check_mms(const struct machine *m, const struct tally *t, bool rest,
 			FAIL(v, V6, ON_MM, i, m->mm[i].anonpages, t->anon[i]);
 		if (m->mm[i].shmempages != t->shmem[i])
 			FAIL(v, V6, ON_MM, i, m->mm[i].shmempages, t->shmem[i]);
+		if (m->mm[i].filepages != t->file[i])
+			FAIL(v, V6, ON_MM, i, m->mm[i].filepages, t->file[i]);
 		if (m->mm[i].swapents != swapents)
 			FAIL(v, V6, ON_MM, i, m->mm[i].swapents, swapents);
 	}

@@ -69,3 +69,11 @@ __mirrored bool folio_clear_dirty_for_io(struct machine *m, const struct folio *
 	}
 	return was_dirty;
 }
+
+/* mm/filemap.c:__filemap_remove_folio. The page cache's references are the caller's to drop. */
+__mirrored void __filemap_remove_folio(struct machine *m, const struct folio *folio)
+{
+	enter(m, EV___filemap_remove_folio, folio->page, folio_nr_pages(folio));
+	folio_clear_flag(m, folio, PG_pagecache);
+	step(m, EV_page_cache_shadow_stored, folio->page, folio_nr_pages(folio));
+}

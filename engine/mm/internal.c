@@ -157,3 +157,15 @@ void pte_lock(struct machine *m, u32 pte)
 	put(m, &table->ptl, 0);
 	step(m, EV_pte_let_go, pte_page(m, task->kept), cpu);
 }
+
+void sub_mm_counter(struct machine *m, u32 mm, const struct folio *folio, u32 page, u32 nr)
+{
+	const u32 *counter = mm_counter(m->mm + mm, folio);
+	enum event event = folio_flag(folio, PG_anon)	    ? EV_mm_counter_lowered :
+			   folio_flag(folio, PG_swapbacked) ? EV_mm_shmem_lowered :
+							      EV_mm_file_lowered;
+
+	put(m, counter, *counter - nr);
+	count(m, COUNT_mm_counter_op, 1);
+	step(m, event, page, nr);
+}

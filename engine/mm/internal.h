@@ -266,6 +266,8 @@ __mirrored void try_to_unmap_flush_dirty(struct machine *m);
 __mirrored void flush_tlb_batched_pending(struct machine *m, u32 mm);
 /* include/linux/mm.h: RSS is about to fall */
 void update_hiwater_rss(struct machine *m, u32 mm);
+/* nr pages of a folio leave the mm: the first is page. */
+void sub_mm_counter(struct machine *m, u32 mm, const struct folio *folio, u32 page, u32 nr);
 /*
  * The walk met a PTE of a locked VMA, the seen-th. All of the folio's PTEs must have been
  * seen under one page-table lock before it may be marked mlocked. False: look on.
@@ -288,13 +290,13 @@ void update_hiwater_rss(struct machine *m, u32 mm);
 struct folio_referenced_arg {
 	u32 mapcount;		/* mappings not yet looked at */
 	u32 referenced;		/* VMAs in which the folio was accessed */
-	bool locked;		/* one of its VMAs is */
+	u32 vm_flags;		/* of these VMAs; VM_LOCKED if one of its VMAs is */
 };
 /* Was it accessed through this VMA? Clears the accessed bits. arg: the above. */
 __mirrored bool folio_referenced_one(struct machine *m, const struct folio *folio,
 				     const struct vma *vma, void *arg);
 __mirrored u32 folio_referenced(struct machine *m, const struct folio *folio, bool is_locked,
-				bool *vma_locked);
+				u32 *vm_flags);
 
 /*
  * Take a page-table lock. It costs nothing here unless another CPU keeps it: that one goes
@@ -558,6 +560,7 @@ __mirrored bool folio_clear_dirty_for_io(struct machine *m, const struct folio *
 bool folio_trylock(struct machine *m, const struct folio *folio);
 __mirrored void folio_unlock(struct machine *m, const struct folio *folio);
 __mirrored void folio_end_writeback(struct machine *m, const struct folio *folio);
+__mirrored void __filemap_remove_folio(struct machine *m, const struct folio *folio);
 /* A reference of somebody outside reclaim, counted in gup. */
 void folio_get(struct machine *m, const struct folio *folio);
 void folio_put(struct machine *m, const struct folio *folio);

@@ -140,7 +140,7 @@ __mirrored enum fault_result handle_pte_fault(struct machine *m, struct vm_fault
 
 static bool is_modelled(const struct machine *m, const struct vm_fault *vmf)
 {
-	return m->kernel->swap_slots == SLOTS_TABLE && !(vmf->vma->flags & VM_SHMEM) &&
+	return m->kernel->swap_slots == SLOTS_TABLE && vma_is_anonymous(vmf->vma) &&
 	       !m->table[vmf->pte / PTRS_PER_PTE].pmd;
 }
 

@@ -394,9 +394,7 @@ static bool convert_ptes(struct machine *m, const struct folio *folio, const str
 			 u32 page, u32 pte, pte_t pteval, u32 nr)
 {
 	if (!folio_flag(folio, PG_anon)) {
-		put(m, &m->mm[vma->mm].shmempages, m->mm[vma->mm].shmempages - nr);
-		count(m, COUNT_mm_counter_op, 1);
-		step(m, EV_mm_shmem_lowered, page, nr);
+		sub_mm_counter(m, vma->mm, folio, page, nr);
 		return true;
 	}
 	if (m->kernel->unmap == UNMAP_TTU)
@@ -471,7 +469,7 @@ static void note_run(struct machine *m, const struct folio *folio, u32 nr)
 	put(m, &run->nr, nr);
 	put(m, &run->pins, folio->pincount);
 	put(m, &run->done, 0);
-	put(m, &run->lazyfree, !folio_flag(folio, PG_swapbacked));
+	put(m, &run->lazyfree, folio_flag(folio, PG_anon) && !folio_flag(folio, PG_swapbacked));
 	put(m, &run->dirty, 0);
 	for (u32 first = 0; first < nr; first += 32) {
 		u32 write = 0, soft_dirty = 0, uffd = 0;
@@ -531,13 +529,13 @@ static pte_t clear_and_flush(struct machine *m, const struct folio *folio, const
 static void cond_install_uffd_wp_ptes(struct machine *m, const struct vma *vma, pte_t pteval,
 				      u32 nr)
 {
-	const u32 watched = VM_SHMEM | VM_UFFD_WP;
 	pte_t marker = make_pte_marker(m->arch->pte, &m->kernel->types, MARKER_UFFD_WP);
 
 	if (!arch_has_uffd_wp(m))
 		return;
 	m->arch->ptep_get(m, m->task->walk_pte);
-	if ((vma->flags & watched) != watched || !pte_or_swp_uffd(m->arch->pte, pteval)) {
+	if (vma_is_anonymous(vma) || !(vma->flags & VM_UFFD_WP) ||
+	    !pte_or_swp_uffd(m->arch->pte, pteval)) {
 		step(m, EV_uffd_wp_checked, m->task->page, 0);
 		return;
 	}
@@ -550,8 +548,8 @@ static void cond_install_uffd_wp_ptes(struct machine *m, const struct vma *vma, 
 void update_hiwater_rss(struct machine *m, u32 mm)
 {
 	count(m, COUNT_hiwater_update, 1);
-	if (m->mm[mm].hiwater_rss < m->mm[mm].anonpages + m->mm[mm].shmempages)
-		put(m, &m->mm[mm].hiwater_rss, m->mm[mm].anonpages + m->mm[mm].shmempages);
+	if (m->mm[mm].hiwater_rss < get_mm_rss(m->mm + mm))
+		put(m, &m->mm[mm].hiwater_rss, get_mm_rss(m->mm + mm));
 	step(m, EV_hiwater_updated, NONE, mm);
 }
 

@@ -60,13 +60,6 @@ static void folio_set_swapbacked(struct machine *m, const struct folio *folio)
 	step(m, EV_folio_swapbacked_set, folio->page, 0);
 }
 
-static void leave_anonpages(struct machine *m, u32 mm, u32 page, u32 nr)
-{
-	put(m, &m->mm[mm].anonpages, m->mm[mm].anonpages - nr);
-	count(m, COUNT_mm_counter_op, 1);
-	step(m, EV_mm_counter_lowered, page, nr);
-}
-
 /* mm/rmap.c:ttu_anon_lazyfree_folio. False: the caller restores the PTEs. */
 __mirrored bool ttu_anon_lazyfree_folio(struct machine *m, const struct folio *folio,
 					const struct vma *vma, u32 page, u32 nr)
@@ -78,7 +71,7 @@ __mirrored bool ttu_anon_lazyfree_folio(struct machine *m, const struct folio *f
 	if (verdict == REDIRTIED)
 		folio_set_swapbacked(m, folio);
 	if (verdict == DISCARD)
-		leave_anonpages(m, vma->mm, page, nr);
+		sub_mm_counter(m, vma->mm, folio, page, nr);
 	return verdict == DISCARD;
 }
 
@@ -87,7 +80,7 @@ bool discard_lazyfree(struct machine *m, const struct folio *folio, const struct
 {
 	if (look(m, folio, vma, page) != DISCARD)
 		return false;
-	leave_anonpages(m, vma->mm, page, nr);
+	sub_mm_counter(m, vma->mm, folio, page, nr);
 	return true;
 }
 

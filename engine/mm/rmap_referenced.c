@@ -39,7 +39,7 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 			    task->walk_flags & PVMW_PGTABLE_CROSSED)
 				continue;
 			page_vma_mapped_walk_done(m);
-			pra->locked = true;
+			pra->vm_flags |= VM_LOCKED;
 			return false;
 		}
 		if (task->walk_pmd != NONE) {
@@ -63,19 +63,22 @@ __mirrored bool folio_referenced_one(struct machine *m, const struct folio *foli
 		put(m, &task->walk_pte, task->walk_pte + nr - 1);
 		put64(m, &task->walk_address, task->walk_address + (nr - 1) * PAGE_SIZE);
 	}
-	pra->referenced += referenced;
+	if (referenced) {
+		pra->referenced++;
+		pra->vm_flags |= vma->flags & ~(u32)VM_LOCKED;
+	}
 	return pra->mapcount > 0;
 }
 
 /* mm/rmap.c:folio_referenced: in how many VMAs. A folio that somebody else locks counts as used. */
 __mirrored u32 folio_referenced(struct machine *m, const struct folio *folio, bool is_locked,
-				bool *vma_locked)
+				u32 *vm_flags)
 {
 	struct folio_referenced_arg pra = { .mapcount = folio->mapcount };
 	const struct rmap_walk_control rwc = { .rmap_one = folio_referenced_one, .arg = &pra };
 
 	enter(m, EV_folio_referenced, folio->page, 0);
-	*vma_locked = false;
+	*vm_flags = 0;
 	if (!folio_mapped(folio))
 		return 0;
 	if (!is_locked && !folio_trylock(m, folio))
@@ -84,6 +87,6 @@ __mirrored u32 folio_referenced(struct machine *m, const struct folio *folio, bo
 	put(m, &m->task->page, NONE);
 	if (!is_locked)
 		folio_unlock(m, folio);
-	*vma_locked = pra.locked;
+	*vm_flags = pra.vm_flags;
 	return pra.referenced;
 }

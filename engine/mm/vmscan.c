@@ -87,21 +87,39 @@ __mirrored enum pageout pageout(struct machine *m, const struct folio *folio)
 	return PAGE_SUCCESS;
 }
 
-/* mm/vmscan.c:__remove_mapping, folios in the swap cache. Refcount first, dirty second. */
+/* What finds the folio: the swap cache, or its file's page cache. */
+static void cache_lock(struct machine *m, const struct folio *folio)
+{
+	if (folio_flag(folio, PG_swapcache))
+		swap_cache_lock(m, folio->swap);
+	else
+		step(m, EV_i_pages_locked, folio->page, 0);
+}
+
+static void cache_unlock(struct machine *m, bool swapcache, u32 slot)
+{
+	if (swapcache)
+		swap_cache_unlock(m, slot);
+	else
+		step(m, EV_i_pages_unlocked, NONE, 0);
+}
+
+/* mm/vmscan.c:__remove_mapping. Refcount first, dirty second. */
 __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
 {
 	u32 expected = 1 + folio_nr_pages(folio), slot = folio->swap;
 	bool early = bug(m, BUG_dirty_before_refcount), dirty = false;
+	bool swapcache = folio_flag(folio, PG_swapcache);
 
-	enter(m, EV___remove_mapping, folio->page, 0);
-	swap_cache_lock(m, slot);
+	enter(m, EV___remove_mapping, folio->page, !swapcache);
+	cache_lock(m, folio);
 	if (early) {
 		dirty = folio_flag(folio, PG_dirty);
 		step(m, EV_folio_dirty_read, folio->page, dirty);
 	}
 	if (folio->refcount != expected) {
 		step(m, EV_folio_ref_freeze_failed, folio->page, expected);
-		swap_cache_unlock(m, slot);
+		cache_unlock(m, swapcache, slot);
 		return false;
 	}
 	put(m, &folio->refcount, 0);
@@ -112,13 +130,16 @@ __mirrored bool __remove_mapping(struct machine *m, const struct folio *folio)
 	if (dirty) {
 		put(m, &folio->refcount, expected);
 		step(m, EV_folio_dirtied_meanwhile, folio->page, expected);
-		swap_cache_unlock(m, slot);
+		cache_unlock(m, swapcache, slot);
 		return false;
 	}
 	folio_clear_flag(m, folio, PG_isolated);
-	swap_cache_forget(m, folio);
-	swap_cache_unlock(m, slot);
-	if (m->kernel->swap_slots == SLOTS_MAP)
+	if (swapcache)
+		swap_cache_forget(m, folio);
+	else
+		__filemap_remove_folio(m, folio);
+	cache_unlock(m, swapcache, slot);
+	if (swapcache && m->kernel->swap_slots == SLOTS_MAP)
 		put_swap_folio(m, folio, slot);
 	return true;
 }
@@ -304,12 +325,20 @@ static void free_as_pages(struct machine *m, const struct folio *folio)
 	free_frozen_pages(m, folio);
 }
 
+/* Out of its cache, and no reference left. */
+static bool let_go(struct machine *m, const struct folio *folio)
+{
+	const u32 cached = 1u << PG_swapcache | 1u << PG_pagecache;
+
+	if (folio_flag(folio, PG_anon) && !folio_flag(folio, PG_swapbacked))
+		return freeze_lazyfree(m, folio);
+	return folio->flags & cached && __remove_mapping(m, folio);
+}
+
 static enum label free_it(struct machine *m, const struct folio *folio)
 {
 	enter_phase(m, PHASE_free);
-	if (folio_flag(folio, PG_swapbacked) ?
-		    !folio_flag(folio, PG_swapcache) || !__remove_mapping(m, folio) :
-		    !freeze_lazyfree(m, folio))
+	if (!let_go(m, folio))
 		return KEEP_LOCKED;
 	folio_unlock(m, folio);
 	if (folio_flag(folio, PG_deferred_list))

@@ -14,13 +14,19 @@
 
 #define SWAP_CLUSTER_MAX 32u
 
+/* Programs and libraries get a better chance to stay. */
+static bool is_exec_file_folio(const struct folio *folio, u32 vm_flags)
+{
+	return vm_flags & VM_EXEC && !folio_flag(folio, PG_swapbacked);
+}
+
 /* mm/rmap.c:folio_referenced found VMAs in which the folio was accessed. Used twice? */
 enum folio_references folio_check_references(struct machine *m, const struct folio *folio)
 {
-	bool locked, seen_before = folio_flag(folio, PG_referenced);
-	u32 referenced = folio_referenced(m, folio, true, &locked);
+	bool seen_before = folio_flag(folio, PG_referenced);
+	u32 vm_flags, referenced = folio_referenced(m, folio, true, &vm_flags);
 
-	if (locked)
+	if (vm_flags & VM_LOCKED)
 		return FOLIOREF_ACTIVATE;
 	folio_clear_flag(m, folio, PG_referenced);
 	if (!referenced) {
@@ -29,7 +35,9 @@ enum folio_references folio_check_references(struct machine *m, const struct fol
 	}
 	folio_set_flag(m, folio, PG_referenced);
 	step(m, EV_folio_referenced_set, folio->page, referenced);
-	return seen_before || referenced > 1 ? FOLIOREF_ACTIVATE : FOLIOREF_KEEP;
+	return seen_before || referenced > 1 || is_exec_file_folio(folio, vm_flags) ?
+		       FOLIOREF_ACTIVATE :
+		       FOLIOREF_KEEP;
 }
 
 /* mm/vmscan.c:isolate_lru_folios: from the tail of an LRU list, nr_to_scan pages or a few more */
@@ -95,10 +103,10 @@ __mirrored u32 shrink_inactive_list(struct machine *m, u32 nr_to_scan, enum foli
 	return nr_reclaimed;
 }
 
-/* mm/vmscan.c:shrink_active_list. Anonymous folios become inactive whether accessed or not. */
+/* mm/vmscan.c:shrink_active_list. What is not executed becomes inactive, accessed or not. */
 __mirrored void shrink_active_list(struct machine *m, u32 nr_to_scan, enum folio_list lru)
 {
-	bool locked;
+	u32 vm_flags;
 
 	enter_phase(m, PHASE_isolate);
 	enter(m, EV_shrink_active_list, NONE, nr_to_scan);
@@ -112,13 +120,19 @@ __mirrored void shrink_active_list(struct machine *m, u32 nr_to_scan, enum folio
 			folio_putback_lru(m, folio);
 			continue;
 		}
-		folio_referenced(m, folio, false, &locked);
+		if (folio_referenced(m, folio, false, &vm_flags) &&
+		    is_exec_file_folio(folio, vm_flags)) {
+			list_add(m, folio, LIST_ACTIVE);
+			step(m, EV_folio_stays_active, folio->page, 0);
+			continue;
+		}
 		folio_clear_flag(m, folio, PG_active);
 		folio_set_flag(m, folio, PG_workingset);
 		list_add(m, folio, LIST_INACTIVE);
 		step(m, EV_folio_deactivated, folio->page, 0);
 	}
 	put(m, &m->task->folio, NONE);
+	move_folios_to_lru(m, LIST_ACTIVE);
 	move_folios_to_lru(m, LIST_INACTIVE);
 }
 

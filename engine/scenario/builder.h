@@ -54,6 +54,9 @@ bool place_slots(struct builder *b, struct error *err);
 /* world.entries, behind the maps */
 bool place_entries(struct builder *b, struct error *err);
 
+/* world.tlbs, when all else is there */
+bool place_tlbs(struct machine *m, const struct scenario *s, struct error *err);
+
 /* A world that cannot be: where in the file, and why. Always false. */
 bool fail_at(struct error *err, const struct scenario *s, struct scn_place at, const char *list,
 	     size_t index, const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -106,6 +106,7 @@ static bool slot_of(struct expr_call *c, s64 *value)
 
 /* --- mms ------------------------------------------------------------------- */
 
+static s64 filepages(const struct mm *mm) { return mm->filepages; }
 static s64 shmempages(const struct mm *mm) { return mm->shmempages; }
 static s64 anonpages(const struct mm *mm) { return mm->anonpages; }
 static s64 swapents(const struct mm *mm) { return mm->swapents; }
@@ -493,6 +494,7 @@ const struct expr_name expr_names[] = {
 
 	{ "anonpages", "M", "mm", "MM_ANONPAGES", .mm = anonpages },
 	{ "shmempages", "M", "mm", "MM_SHMEMPAGES", .mm = shmempages },
+	{ "filepages", "M", "mm", "MM_FILEPAGES", .mm = filepages },
 	{ "swapents", "M", "mm", "MM_SWAPENTS", .mm = swapents },
 	{ "hiwater_rss", "M", "mm", "the highest RSS noted", .mm = hiwater_rss },
 	{ "tlb_pending", "M", "mm", "unmaps that wait for a flush, counted up", .mm = tlb_pending },

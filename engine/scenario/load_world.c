@@ -326,7 +326,7 @@ static bool read_flags(struct reader *r, u32 node, void *target)
 					 "expected the folio's key \"%s\" instead of this flag",
 					 i == PG_zero_filled ? "fill" :
 					 i == PG_isolated    ? "isolated" :
-					 i == PG_pagecache   ? "shmem" :
+					 i == PG_pagecache   ? "file" :
 							       "swap");
 		if (i < NR_FOLIO_FLAGS && !(SETTABLE_FLAGS >> i & 1))
 			return read_fail(r, child, "expected a flag that the world does not set "
@@ -421,6 +421,10 @@ static bool check_folio(struct reader *r, u32 node, void *target)
 		return read_fail(r, member_or_self(r->doc, node, "shmem"),
 				 "expected false: shared memory is in no swap cache here, nor "
 				 "lazyfree");
+	if (folio->file && (folio->shmem || folio->lazyfree || folio->device != NONE))
+		return read_fail(r, member_or_self(r->doc, node, "file"),
+				 "expected false: what a disk file holds is in no swap cache, nor "
+				 "lazyfree or shmem");
 	if (folio->lazyfree && folio->device != NONE)
 		return read_fail(r, member_or_self(r->doc, node, "swap"),
 				 "expected no slot: a lazyfree folio is in no swap cache");
@@ -451,6 +455,7 @@ static const struct field folio_fields[] = {
 	  .max = (1 << MAX_ORDER) - 1 },
 	{ "flags", FIELD_READ, .read = read_flags },
 	{ "shmem", FIELD_BOOL, AT(scn_folio, shmem) },
+	{ "file", FIELD_BOOL, AT(scn_folio, file) },
 	{ "isolated", FIELD_BOOL, AT(scn_folio, isolated) },
 	{ "lazyfree", FIELD_BOOL, AT(scn_folio, lazyfree) },
 	{ "pins", FIELD_INT, AT(scn_folio, pins), .max = 0xffff },
@@ -489,20 +494,21 @@ static bool check_map(struct reader *r, u32 node, void *target)
 	if (map->last >= pages)
 		return read_fail(r, place, "expected pages within 0..%u of folio \"%s\"", pages - 1,
 				 folio->id);
-	if (map->write && !map->exclusive && !folio->shmem)
+	if (map->write && !map->exclusive && !folio->shmem && !folio->file)
 		return read_fail(r, member_or_self(r->doc, node, "write"),
 				 "expected \"write\": false, as a page that is not exclusive is "
 				 "mapped read-only");
 	if (map->pmd && (folio->order != MAX_ORDER || map->last - map->first + 1 != pages ||
-			 map->va % PMD_SIZE || map->device_exclusive || folio->shmem))
+			 map->va % PMD_SIZE || map->device_exclusive || folio->shmem ||
+			 folio->file))
 		return read_fail(r, member_or_self(r->doc, node, "pmd"),
 				 "expected false: a huge entry maps all of a folio of order %u, at "
 				 "a multiple of 0x%llx",
 				 MAX_ORDER, (unsigned long long)PMD_SIZE);
-	if (map->device_exclusive && folio->shmem)
+	if (map->device_exclusive && (folio->shmem || folio->file))
 		return read_fail(r, member_or_self(r->doc, node, "device_exclusive"),
-				 "expected false: \"%s\" is shared memory", folio->id);
-	if (folio->shmem)
+				 "expected false: \"%s\" is not anonymous", folio->id);
+	if (folio->shmem || folio->file)
 		map->exclusive = false;
 	if (map->device_exclusive && !map->exclusive)
 		return read_fail(r, member_or_self(r->doc, node, "exclusive"),

@@ -168,18 +168,19 @@ static bool is_ready_to_unmap(const struct machine *m, const struct scn_op *op)
 		folio_flag(folio, PG_swapcache) == folio_flag(folio, PG_swapbacked));
 }
 
-static bool has_anonymous_vma(const struct machine *m, const struct scn_op *op)
+static bool may_page_out(const struct machine *m, const struct scn_op *op)
 {
-	return has_vma(m, op) && is_all_anonymous(m, op);
+	return has_vma(m, op) && !splits_file_folio(m, op);
 }
 
 /* shrink_folio_list() has a VM_BUG_ON_FOLIO() for it. */
 static bool may_reclaim_list(const struct machine *m, const struct scn_op *op)
 {
+	(void)op;
 	for (u32 i = 0; i < m->s->nr_placed; i++)
 		if (m->folio[i].list == LIST_FOLIO_LIST && folio_flag(m->folio + i, PG_active))
 			return false;
-	return is_all_anonymous(m, op);
+	return true;
 }
 
 const struct op_key op_keys[] = {
@@ -193,8 +194,10 @@ const struct op_info op_infos[] = {
 	  .takes = OP_MM | OP_VA | OP_PAGES,
 	  .run = op_madvise_pageout,
 	  .reclaims = true,
-	  .possible = has_anonymous_vma,
-	  .needs = "no VMA is in the range, or there is shared memory",
+	  .files = FILES_ON_DISK,
+	  .possible = may_page_out,
+	  .needs = "no VMA is in the range, or a large folio of a file would have to be split, "
+		   "which is not modelled",
 	  .text = "the process asks to reclaim a range: MADV_PAGEOUT" },
 	{ .name = "try_to_unmap",
 	  .takes = OP_FOLIO,
@@ -210,22 +213,22 @@ const struct op_info op_infos[] = {
 	{ .name = "reclaim_folio_list",
 	  .run = op_reclaim_folio_list,
 	  .reclaims = true,
+	  .files = FILES_ON_DISK,
 	  .possible = may_reclaim_list,
-	  .needs = "there may be no shared memory, whose reclaim is not modelled, and none of the "
-		   "folios may be active: who isolates them clears that",
+	  .needs = "none of the folios may be active: who isolates them clears that",
 	  .text = "reclaim the folios that the world placed as isolated and unlocked" },
 	{ .name = "reclaim",
 	  .takes = OP_PAGES,
 	  .run = op_reclaim,
 	  .reclaims = true,
-	  .possible = is_all_anonymous,
-	  .needs = "there may be no shared memory, whose reclaim is not modelled",
+	  .files = FILES_ON_DISK,
 	  .text = "memory is short: reclaim looks at so many pages of the LRU lists" },
 	{ .name = "munmap",
 	  .takes = OP_MM | OP_VA | OP_PAGES,
 	  .run = op_munmap,
 	  .splits_vmas = 2,
 	  .own_cpu = true,
+	  .files = FILES_NONE,
 	  .possible = may_change_vmas,
 	  .needs = "nobody else may hold the locks of the mm, of its anon_vmas, page tables or "
 		   "a swap cluster",
@@ -234,6 +237,7 @@ const struct op_info op_infos[] = {
 	  .takes = OP_MM | OP_VA | OP_PAGES,
 	  .run = op_madvise_dontneed,
 	  .own_cpu = true,
+	  .files = FILES_NONE,
 	  .possible = may_zap,
 	  .needs = "some of the range must be in VMAs, and nobody may hold its page-table locks or "
 		   "a swap cluster's",
@@ -242,6 +246,7 @@ const struct op_info op_infos[] = {
 	  .takes = OP_MM | OP_VA | OP_PAGES,
 	  .run = op_madvise_free,
 	  .own_cpu = true,
+	  .files = FILES_NONE,
 	  .possible = may_zap,
 	  .needs = "some of the range must be in VMAs, and nobody may hold its page-table locks or "
 		   "a swap cluster's",
@@ -252,6 +257,7 @@ const struct op_info op_infos[] = {
 	  .run = op_mprotect,
 	  .splits_vmas = 2,
 	  .own_cpu = true,
+	  .files = FILES_NONE,
 	  .possible = may_protect,
 	  .needs = "the range must begin in a VMA, and nobody else may hold the locks of the mm, "
 		   "its page tables, a swap cluster or, where VMAs are cut or merged, its "
@@ -261,14 +267,16 @@ const struct op_info op_infos[] = {
 	  .takes = OP_MM | OP_CHILD,
 	  .run = op_fork,
 	  .own_cpu = true,
+	  .files = FILES_NONE,
 	  .possible = may_fork,
-	  .needs = "there may be no shared memory, and nobody else may hold the locks of the mm, "
-		   "of its anon_vmas, page tables or a swap cluster",
+	  .needs = "nobody else may hold the locks of the mm, of its anon_vmas, page tables or a "
+		   "swap cluster",
 	  .text = "the process forks: a child with the same memory" },
 	{ .name = "exit_mm",
 	  .takes = OP_MM,
 	  .run = op_exit_mm,
 	  .own_cpu = true,
+	  .files = FILES_NONE,
 	  .possible = may_exit,
 	  .needs = "no CPU may wait in a fault of the process, and nobody else may hold the locks "
 		   "of its mm, anon_vmas, page tables or a swap cluster",

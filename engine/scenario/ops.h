@@ -13,6 +13,8 @@ struct scn_op;
 enum op_arg { OP_MM = 1, OP_FOLIO = 2, OP_VA = 4, OP_PAGES = 8, OP_PROT = 16,
 	      OP_CHILD = 32 };
 
+enum op_files { FILES_ANY, FILES_ON_DISK, FILES_NONE };
+
 /* The key that gives an argument in a scenario. */
 struct op_key {
 	const char *key;
@@ -28,6 +30,7 @@ struct op_info {
 	const char *text;	/* one line for help and documentation */
 	bool reclaims;		/* walks page tables itself: cannot be triggered inside another */
 	u32 splits_vmas;	/* how often it may, each time that it runs */
+	enum op_files files;	/* what folios of files the world may have */
 	bool own_cpu;		/* triggered inside another, it needs a CPU of its own */
 	/* What must hold when it runs, and in words; NULL: it always may. */
 	bool (*possible)(const struct machine *m, const struct scn_op *op);

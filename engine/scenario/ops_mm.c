@@ -91,16 +91,51 @@ bool has_vma(const struct machine *m, const struct scn_op *op)
 	return next_vma(m->s, op, op->va) != NONE;
 }
 
-bool is_all_anonymous(const struct machine *m, const struct scn_op *op)
+/* Are all pages of a folio mapped from an address on, in one VMA and page table? */
+static bool is_mapped_whole(const struct machine *m, const struct folio *folio, u32 mm, u64 va)
 {
-	(void)op;
-	return !m->s->has_pagecache;
+	const struct pte_ops *ops = m->arch->pte;
+	u32 nr = folio_nr_pages(folio), vma = va_vma(m->s, mm, va), pte;
+
+	if (vma == NONE || va + nr * PAGE_SIZE > m->vma[vma].end)
+		return false;
+	pte = vma_pte(m->vma + vma, va);
+	if (pte % PTRS_PER_PTE + nr > PTRS_PER_PTE)
+		return false;
+	for (u32 n = 0; n < nr; n++)
+		if (!ops->present(m->pte[pte + n]) || ops->pfn(m->pte[pte + n]) != folio->pfn + n)
+			return false;
+	return true;
+}
+
+/* 6.1 splits each, later kernels those that are not mapped whole in the range. */
+bool splits_file_folio(const struct machine *m, const struct scn_op *op)
+{
+	const struct pte_ops *ops = m->arch->pte;
+	u64 end = range_end(op), va = op->va;
+
+	while (m->s->has_file && va < end) {
+		u32 pte = va_pte(m->s, op->mm, va), i = NONE;
+		const struct folio *folio;
+
+		if (pte != NONE && ops->present(m->pte[pte]))
+			i = pfn_folio(m->s, ops->pfn(m->pte[pte]));
+		folio = m->folio + i;
+		if (i == NONE || !folio_flag(folio, PG_pagecache) || !folio->order) {
+			va += PAGE_SIZE;
+			continue;
+		}
+		if (m->kernel->page_api == API_PAGE || !is_mapped_whole(m, folio, op->mm, va))
+			return true;
+		va += folio_nr_pages(folio) * PAGE_SIZE;
+	}
+	return va > end;
+	return false;
 }
 
 bool may_change_vmas(const struct machine *m, const struct scn_op *op)
 {
-	return is_all_anonymous(m, op) &&
-	       !range_is_locked(m, op->mm, op->va, range_end(op), MM_VMAS);
+	return !range_is_locked(m, op->mm, op->va, range_end(op), MM_VMAS);
 }
 
 bool may_protect(const struct machine *m, const struct scn_op *op)
@@ -108,13 +143,13 @@ bool may_protect(const struct machine *m, const struct scn_op *op)
 	enum mm_lock lock = protection_changes_vmas(m, op->mm, op->va, range_end(op)) ? MM_VMAS :
 											MM_WRITE;
 
-	return is_all_anonymous(m, op) && va_vma(m->s, op->mm, op->va) != NONE &&
+	return va_vma(m->s, op->mm, op->va) != NONE &&
 	       !range_is_locked(m, op->mm, op->va, range_end(op), lock);
 }
 
 bool may_fork(const struct machine *m, const struct scn_op *op)
 {
-	return is_all_anonymous(m, op) && !mm_is_locked(m, op->mm);
+	return !mm_is_locked(m, op->mm);
 }
 
 bool may_exit(const struct machine *m, const struct scn_op *op)
@@ -122,11 +157,11 @@ bool may_exit(const struct machine *m, const struct scn_op *op)
 	for (u32 cpu = 0; cpu < m->s->nr[ARRAY_CPU]; cpu++)
 		if (m->cpu[cpu].mm == op->mm && state_task(m->s, cpu)->fault_op != NONE)
 			return false;
-	return is_all_anonymous(m, op) && !mm_is_locked(m, op->mm);
+	return !mm_is_locked(m, op->mm);
 }
 
 bool may_zap(const struct machine *m, const struct scn_op *op)
 {
-	return is_all_anonymous(m, op) && has_vma(m, op) &&
+	return has_vma(m, op) &&
 	       !range_is_locked(m, op->mm, op->va, range_end(op), MM_READ);
 }

@@ -20,7 +20,7 @@ void op_madvise_dontneed(struct machine *m, const struct scn_op *op);
 void op_madvise_free(struct machine *m, const struct scn_op *op);
 
 /* Shared memory can be unmapped by reclaim; what else is done with it is not modelled. */
-bool is_all_anonymous(const struct machine *m, const struct scn_op *op);
+bool splits_file_folio(const struct machine *m, const struct scn_op *op);
 bool has_vma(const struct machine *m, const struct scn_op *op);
 /* Who changes VMAs must have the mm, its anon_vmas and its page tables for itself. */
 bool may_change_vmas(const struct machine *m, const struct scn_op *op);

@@ -402,6 +402,10 @@ static bool is_possible(struct runner *r, const struct scn_op *op, u32 i)
 
 	if (op->mm != NONE && !r->m->mm[op->mm].mm_users)
 		needs = "the process must have been forked, and may not have exited";
+	else if (op->op->files != FILES_ANY && r->m->s->has_shmem)
+		needs = "there may be no shared memory, of which this is not modelled";
+	else if (op->op->files == FILES_NONE && r->m->s->has_file)
+		needs = "there may be no folios of files, of which this is not modelled";
 	else if (op->op->possible && !op->op->possible(r->m, op))
 		needs = op->op->needs;
 	if (needs)
@@ -716,42 +720,6 @@ void run_free(struct run *run)
 	free(run->lanes);
 	free(run->edge);
 	*run = (struct run){ 0 };
-}
-
-static const char *write_name(const struct scn_folio *spec, u32 k, u32 page, char *buf)
-{
-	u32 n;
-
-	if (spec->count == 1)
-		n = (u32)snprintf(buf, 32, "%.20s", spec->id);
-	else
-		n = (u32)snprintf(buf, 32, "%.20s%u", spec->id, k);
-	if (page)
-		snprintf(buf + n, 32 - n, ".%u", page);
-	return buf;
-}
-
-const char *folio_name(const struct scenario *s, u32 folio, char *buf)
-{
-	u32 placed = 0, tail;
-
-	for (u32 i = 0; i < s->nr_folios; i++) {
-		const struct scn_folio *spec = &s->folios[s->by_pfn[i]];
-
-		if (folio - spec->state < spec->count)
-			return write_name(spec, folio - spec->state, 0, buf);
-		placed += spec->count;
-	}
-	tail = folio - placed;
-	for (u32 i = 0; i < s->nr_folios; i++) {
-		const struct scn_folio *spec = &s->folios[s->by_pfn[i]];
-		u32 each = (1u << spec->order) - 1;
-
-		if (tail < spec->count * each)
-			return write_name(spec, tail / each, tail % each + 1, buf);
-		tail -= spec->count * each;
-	}
-	return "?";
 }
 
 static bool parse_moment(const char *text, u32 end, u32 *pos)

@@ -162,12 +162,6 @@ bool lane_judge_end(struct run *run, struct lane *lane);
 bool run_breaks(const struct scenario *s, const struct lane *lane);
 
 /*
- * The scenario's name of a folio of the state: "A", or "A3" in a group; "A.7" is what a split
- * made of page 7 of A. buf holds 32 bytes.
- */
-const char *folio_name(const struct scenario *s, u32 folio, char *buf);
-
-/*
  * The command that opens a moment again, as a shell takes it: "folioscope FILE --at LANE:N",
  * with the --lanes and --feature that made this run. lanes: other ones to ask for, else NULL.
  * The caller frees it. NULL: out of memory.

@@ -281,3 +281,39 @@ bool scenario_set_feature(struct scenario *s, const char *setting, struct error 
 	}
 	return note_feature(s, setting, err);
 }
+
+static const char *write_name(const struct scn_folio *spec, u32 k, u32 page, char *buf)
+{
+	u32 n;
+
+	if (spec->count == 1)
+		n = (u32)snprintf(buf, 32, "%.20s", spec->id);
+	else
+		n = (u32)snprintf(buf, 32, "%.20s%u", spec->id, k);
+	if (page)
+		snprintf(buf + n, 32 - n, ".%u", page);
+	return buf;
+}
+
+const char *folio_name(const struct scenario *s, u32 folio, char *buf)
+{
+	u32 placed = 0, tail;
+
+	for (u32 i = 0; i < s->nr_folios; i++) {
+		const struct scn_folio *spec = &s->folios[s->by_pfn[i]];
+
+		if (folio - spec->state < spec->count)
+			return write_name(spec, folio - spec->state, 0, buf);
+		placed += spec->count;
+	}
+	tail = folio - placed;
+	for (u32 i = 0; i < s->nr_folios; i++) {
+		const struct scn_folio *spec = &s->folios[s->by_pfn[i]];
+		u32 each = (1u << spec->order) - 1;
+
+		if (tail < spec->count * each)
+			return write_name(spec, tail / each, tail % each + 1, buf);
+		tail -= spec->count * each;
+	}
+	return "?";
+}

@@ -78,6 +78,7 @@ struct scn_folio {
 	u32 zeroes_first, zeroes_last;	/* pages that are all zeroes nevertheless, or NONE */
 	u32 flags;		/* enum folio_flag bits beside anon swapbacked uptodate lru */
 	bool shmem;		/* of a file without a disk, in the page cache */
+	bool file;		/* of a file on a disk, in the page cache */
 	bool isolated;		/* already off the LRU, on reclaim's list, locked */
 	bool lazyfree;		/* not swapbacked: MADV_FREE */
 	u32 pins, refs;		/* FOLL_PIN pins; plain extra references */
@@ -231,6 +232,12 @@ bool scenario_set_feature(struct scenario *s, const char *setting, struct error 
  * page frame, folios[] as the file has it. (world.c)
  */
 u32 scn_folio_state(const struct scenario *s, u32 folio);
+
+/*
+ * The scenario's name of a folio of the state: "A", or "A3" in a group; "A.7" is what a split
+ * made of page 7 of A. buf holds 32 bytes.
+ */
+const char *folio_name(const struct scenario *s, u32 folio, char *buf);
 
 /* Bundled scenarios, embedded at build, sorted by name. */
 struct bundled {

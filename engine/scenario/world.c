@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/tlb.h"
 #include "mm/internal.h"
 #include "scenario/builder.h"
 #include "scenario/json.h"
@@ -52,13 +51,21 @@ static bool vma_given(const struct scenario *s, u32 mm, u64 start, u64 end)
 	return false;
 }
 
-/* VM_SHMEM where shared memory is mapped. */
-static u32 shmem_flag(const struct scenario *s, u32 mm, u64 start, u64 end)
+/* Of what a VMA is that maps a folio. */
+static u32 vma_kind(const struct scn_folio *folio)
 {
-	for (u32 i = 0; i < s->nr_maps; i++)
-		if (s->folios[s->maps[i].folio].shmem && s->maps[i].mm == mm &&
-		    s->maps[i].va >= start && s->maps[i].va < end)
-			return VM_SHMEM;
+	return folio->shmem ? VM_SHMEM : folio->file ? VM_FILE : 0;
+}
+
+/* VM_SHMEM or VM_FILE where that is mapped. */
+static u32 file_flag(const struct scenario *s, u32 mm, u64 start, u64 end)
+{
+	for (u32 i = 0; i < s->nr_maps; i++) {
+		u32 kind = vma_kind(&s->folios[s->maps[i].folio]);
+
+		if (kind && s->maps[i].mm == mm && s->maps[i].va >= start && s->maps[i].va < end)
+			return kind;
+	}
 	return 0;
 }
 
@@ -73,7 +80,7 @@ static void add_vma(struct builder *b, u32 mm, u64 va, u64 pages, u32 from)
 						      .mm = mm,
 						      .table = from,
 						      .flags = VM_WRITE |
-							       shmem_flag(b->s, mm, va, end),
+							       file_flag(b->s, mm, va, end),
 						      .pgoff = va >> PAGE_SHIFT };
 }
 
@@ -116,7 +123,7 @@ static bool make_vmas(struct builder *b, struct error *err)
 						      .mm = s->vmas[i].mm,
 						      .table = i,
 						      .flags = s->vmas[i].flags |
-							       shmem_flag(s, s->vmas[i].mm,
+							       file_flag(s, s->vmas[i].mm,
 									  s->vmas[i].start,
 									  s->vmas[i].end) };
 	for (u32 i = 0; i < s->nr_maps; i++)
@@ -352,12 +359,12 @@ static void place_folio(struct builder *b, const struct scn_folio *spec, u32 i, 
 
 	*folio = no_folio(spec->pfn + k * nr, page);
 	folio->order = (u8)spec->order;
-	folio->flags = spec->flags | (spec->shmem ? 1u << PG_pagecache : 1u << PG_anon) |
-		       (u32)!spec->lazyfree << PG_swapbacked | 1u << PG_uptodate |
+	folio->flags = spec->flags | (vma_kind(spec) ? 1u << PG_pagecache : 1u << PG_anon) |
+		       (u32)!(spec->lazyfree || spec->file) << PG_swapbacked | 1u << PG_uptodate |
 		       (u32)spec->zero_filled << PG_zero_filled;
 	folio->pincount = spec->pins;
 	folio->gup = spec->refs + spec->pins * folio_pin_refs(folio);
-	folio->refcount = folio->gup + (spec->shmem ? nr : 0);
+	folio->refcount = folio->gup + (vma_kind(spec) ? nr : 0);
 	if (spec->isolated) {
 		folio->flags |= 1u << PG_isolated;
 		folio->refcount++;
@@ -432,7 +439,8 @@ static bool place_folios(struct builder *b, struct error *err)
 		}
 		end = spec->pfn + ((u64)spec->count << spec->order);
 		last = spec;
-		b->state->has_pagecache |= spec->shmem;
+		b->state->has_shmem |= spec->shmem;
+		b->state->has_file |= spec->file;
 	}
 	return true;
 }
@@ -537,9 +545,15 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
 			       "expected a free address: \"%s\" maps 0x%llx already",
 			       b->s->mms[map->mm].id, (unsigned long long)va);
-	if (vma->flags & VM_SHMEM && !folio_flag(folio, PG_pagecache))
+	if ((vma->flags & (VM_SHMEM | VM_FILE)) != vma_kind(&b->s->folios[map->folio]))
 		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
-			       "expected a VMA without shared memory, as \"%s\" is anonymous",
+			       "expected a VMA of its own: \"%s\" and what else is mapped there "
+			       "are not both anonymous, shared memory or of a file on a disk",
+			       b->s->folios[map->folio].id);
+	if (map->uffd && !vma_is_anonymous(vma) && !(vma->flags & VM_UFFD_WP))
+		return fail_at(err, b->s, map->at, "maps", (size_t)(map - b->s->maps),
+			       "expected \"uffd\": false, or a VMA with uffd_wp: \"%s\" is of a "
+			       "file",
 			       b->s->folios[map->folio].id);
 	if ((page->mapcount && page->anon_exclusive) ||
 	    (folio->entire_mapcount && page_at(b, folio->page)->anon_exclusive) ||
@@ -556,10 +570,7 @@ static bool place_page(struct builder *b, const struct scn_map *map, u32 i, u32 
 	page->anon_exclusive |= map->exclusive;
 	folio->mapcount++;
 	folio->refcount++;
-	if (folio_flag(folio, PG_pagecache))
-		mm_at(b, map->mm)->shmempages++;
-	else
-		mm_at(b, map->mm)->anonpages++;
+	++*(u32 *)(uintptr_t)mm_counter(mm_at(b, map->mm), folio);
 	return true;
 }
 
@@ -691,49 +702,6 @@ static void place_mms(struct builder *b)
 	}
 }
 
-static void set_flag(struct machine *m, u32 entry, u32 flag, s32 on)
-{
-	if (on >= 0)
-		put(m, &m->tlb[entry].flags, (m->tlb[entry].flags & ~flag) | (on ? flag : 0));
-}
-
-/* What CPUs hold already: as the page table says, or as the scenario insists. */
-static bool place_tlb(struct machine *m, const struct scenario *s, const struct scn_tlb *spec,
-		      u64 va, struct error *err)
-{
-	u32 pte = va_pte(m->s, spec->mm, va), entry;
-	struct leaf leaf = { .entry = NULL };
-
-	if (pte != NONE)
-		leaf = leaf_of(m->s, m->arch, pte);
-	if (!(m->mm[spec->mm].cpumask >> spec->cpu & 1))
-		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
-			       "expected a CPU that has run \"%s\" (ran_on)", s->mms[spec->mm].id);
-	if (pte == NONE || !leaf.ops->accessible(*leaf.entry))
-		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
-			       "expected a mapped address: \"%s\" maps nothing at 0x%llx",
-			       s->mms[spec->mm].id, (unsigned long long)va);
-	entry = tlb_find(m->s, spec->cpu, spec->mm, va);
-	if (entry == NONE && m->cpu[spec->cpu].nr_tlb == m->s->nr_tlb)
-		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
-			       "expected at most %u translations on CPU %u (machine.tlb_entries)",
-			       s->tlb_entries, spec->cpu);
-	if (entry == NONE)
-		entry = tlb_fill(m, spec->cpu, pte);
-	set_flag(m, entry, TLB_WRITABLE, spec->writable);
-	set_flag(m, entry, TLB_DIRTY, spec->dirty);
-	return true;
-}
-
-static bool place_tlbs(struct machine *m, const struct scenario *s, struct error *err)
-{
-	for (u32 i = 0; i < s->nr_tlbs; i++)
-		for (u32 n = 0; n < s->tlbs[i].pages; n++)
-			if (!place_tlb(m, s, &s->tlbs[i], s->tlbs[i].va + n * PAGE_SIZE, err))
-				return false;
-	return true;
-}
-
 static bool fill(struct builder *b, struct error *err)
 {
 	for (u32 i = 0; i < NR_LISTS; i++)
@@ -753,7 +721,7 @@ static bool fill(struct builder *b, struct error *err)
 		return false;
 	place_lists(b);
 	for (u32 i = 0; i < b->s->nr_mms; i++)
-		mm_at(b, i)->hiwater_rss = mm_at(b, i)->anonpages + mm_at(b, i)->shmempages;
+		mm_at(b, i)->hiwater_rss = get_mm_rss(mm_at(b, i));
 	return true;
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is in page tables beside mapped folios, and who else counts on swap slots.
+ * What is in page tables beside mapped folios, who else counts on swap slots, what TLBs hold.
  *
  *	swap         a slot in use, counted once more
  *	migration    a page that somebody moves or splits: counted as memory of the mm
  *	hwpoison     a page frame that is broken
  *	uffd_wp      a marker: userfaultfd wants to hear of the first write
  */
+#include "arch/tlb.h"
 #include "scenario/builder.h"
 
 static void count_slot(struct builder *b, u32 slot, u32 nr)
@@ -172,5 +173,50 @@ bool place_entries(struct builder *b, struct error *err)
 	for (u32 i = 0; i < s->nr_slots; i++)
 		if (!check_slots(b, i, err))
 			return false;
+	return true;
+}
+
+/* --- TLBs -------------------------------------------------------------------- */
+
+static void set_flag(struct machine *m, u32 entry, u32 flag, s32 on)
+{
+	if (on >= 0)
+		put(m, &m->tlb[entry].flags, (m->tlb[entry].flags & ~flag) | (on ? flag : 0));
+}
+
+/* What CPUs hold already: as the page table says, or as the scenario insists. */
+static bool place_tlb(struct machine *m, const struct scenario *s, const struct scn_tlb *spec,
+		      u64 va, struct error *err)
+{
+	u32 pte = va_pte(m->s, spec->mm, va), entry;
+	struct leaf leaf = { .entry = NULL };
+
+	if (pte != NONE)
+		leaf = leaf_of(m->s, m->arch, pte);
+	if (!(m->mm[spec->mm].cpumask >> spec->cpu & 1))
+		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
+			       "expected a CPU that has run \"%s\" (ran_on)", s->mms[spec->mm].id);
+	if (pte == NONE || !leaf.ops->accessible(*leaf.entry))
+		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
+			       "expected a mapped address: \"%s\" maps nothing at 0x%llx",
+			       s->mms[spec->mm].id, (unsigned long long)va);
+	entry = tlb_find(m->s, spec->cpu, spec->mm, va);
+	if (entry == NONE && m->cpu[spec->cpu].nr_tlb == m->s->nr_tlb)
+		return fail_at(err, s, spec->at, "tlbs", (size_t)(spec - s->tlbs),
+			       "expected at most %u translations on CPU %u (machine.tlb_entries)",
+			       s->tlb_entries, spec->cpu);
+	if (entry == NONE)
+		entry = tlb_fill(m, spec->cpu, pte);
+	set_flag(m, entry, TLB_WRITABLE, spec->writable);
+	set_flag(m, entry, TLB_DIRTY, spec->dirty);
+	return true;
+}
+
+bool place_tlbs(struct machine *m, const struct scenario *s, struct error *err)
+{
+	for (u32 i = 0; i < s->nr_tlbs; i++)
+		for (u32 n = 0; n < s->tlbs[i].pages; n++)
+			if (!place_tlb(m, s, &s->tlbs[i], s->tlbs[i].va + n * PAGE_SIZE, err))
+				return false;
 	return true;
 }

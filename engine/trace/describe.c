@@ -45,7 +45,7 @@ static const struct word_field mm_fields[] = {
 	FIELD(mm, swapents, NUMBER), FIELD(mm, hiwater_rss, NUMBER), FIELD(mm, tlb_pending, NUMBER),
 	FIELD(mm, tlb_flushed, NUMBER), FIELD(mm, on_mmlist, NUMBER), FIELD(mm, asid, NUMBER),
 	FIELD(mm, mm_users, NUMBER),
-	FIELD(mm, shmempages, NUMBER),
+	FIELD(mm, shmempages, NUMBER), FIELD(mm, filepages, NUMBER),
 	FIELD(mm, mmap_lock, MMAP_LOCK), FIELD(mm, tlb_flush_pending, NUMBER),
 	FIELD(mm, tlb_gathered, NUMBER),
 };

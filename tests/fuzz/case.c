@@ -69,7 +69,7 @@ static const struct op_info *safe_op(void)
 {
 	u32 i = 0;
 
-	while (op_infos[i].possible || !op_infos[i].reclaims)
+	while (op_infos[i].possible || op_infos[i].files != FILES_ANY || !op_infos[i].reclaims)
 		i++;
 	return &op_infos[i];
 }

@@ -46,6 +46,7 @@ struct gen {
 	u32 cpus, nr_mms, nr_devices, nr_folios, nr_vmas;
 	u32 slots[2];			/* of each device */
 	bool async[2];
+	bool files;			/* all folios are of files on a disk */
 	u32 ran_on[MAX_MMS];
 	u32 first;			/* entry of the page table at BASE: there it begins */
 	u64 base;
@@ -391,8 +392,8 @@ static void make_folio(struct gen *g, u32 i, cJSON *folio)
 	if (chance(g->d, 3))
 		cJSON_AddStringToObject(folio, "fill", "data");
 	f->device = roll(g->d, g->nr_devices);
-	f->slot = f->order < HUGE_ORDER && chance(g->d, 3) ? 64 * (i + 1) : 0;
-	f->lazyfree = !f->slot && chance(g->d, 8);
+	f->slot = f->order < HUGE_ORDER && !g->files && chance(g->d, 3) ? 64 * (i + 1) : 0;
+	f->lazyfree = !f->slot && !g->files && chance(g->d, 8);
 	f->swapped_out = f->slot && chance(g->d, 2);
 	add_folio_flags(g, folio, f->slot, g->async[f->device]);
 	add_flag(folio, "isolated", chance(g->d, 3), false);
@@ -405,8 +406,9 @@ static void make_folio(struct gen *g, u32 i, cJSON *folio)
 		cJSON_AddNumberToObject(swap, "slot", f->slot);
 	}
 	add_flag(folio, "lazyfree", f->lazyfree, false);
-	add_unknown_in_list(g, folio, "folios",
-			    "id count order pfn fill flags isolated pins refs swap lazyfree ");
+	add_flag(folio, "file", g->files, false);
+	add_unknown_in_list(g, folio, "folios", "id count order pfn fill flags isolated pins refs "
+						"swap lazyfree file ");
 }
 
 /* The region may begin anywhere in a page table, so that it may end in the next. */
@@ -418,6 +420,7 @@ static void make_folios(struct gen *g)
 	if (g->first == 512)
 		g->first -= 1 + roll(g->d, 64);
 	g->base = BASE + g->first * PAGE_SIZE;
+	g->files = chance(g->d, 8);
 	g->nr_folios = PICK(g, 1, 1, 2, 3);
 	for (u32 i = 0; i < g->nr_folios; i++)
 		make_folio(g, i, add_element(folios));
@@ -475,14 +478,14 @@ static struct run_plan plan_run(struct gen *g, bool shared)
 	if (g->nr_mms > 1)
 		r.mms = PICK(g, 1, 3, 2, 3);
 	r.exclusive = !chance(g->d, 4) && r.mms != 3 && !shared;
-	r.write = !chance(g->d, 5) && r.exclusive;
+	r.write = !chance(g->d, 5) && (r.exclusive || g->files);
 	r.young = !chance(g->d, 3);
 	r.dirty = !chance(g->d, 3);
 	r.soft_dirty = !chance(g->d, 5);
-	r.uffd = chance(g->d, 8);
+	r.uffd = chance(g->d, 8) && !g->files;
 	r.fold = !chance(g->d, 6);
-	r.pmd = !chance(g->d, 4);
-	r.device_exclusive = chance(g->d, 16) && r.exclusive;
+	r.pmd = !chance(g->d, 4) && !g->files;
+	r.device_exclusive = chance(g->d, 16) && r.exclusive && !g->files;
 	return r;
 }
 
@@ -576,7 +579,7 @@ static void make_maps(struct gen *g)
 			len = uniform ? nr : 1 + roll(g->d, nr - page);
 			if (!chance(g->d, 8))
 				map_run(g, f, page, page + len - 1);
-			else if (f->count == 1 && chance(g->d, 2))
+			else if (f->count == 1 && !g->files && chance(g->d, 2))
 				add_entry(g, f, page, len);
 		}
 	}
@@ -706,11 +709,12 @@ cJSON *generate_op(struct gen *g, const struct op_info *info)
 /* One that reclaims, or any. */
 static const struct op_info *any_op(struct gen *g)
 {
+	bool reclaims = !chance(g->d, 3);
 	u32 i = roll(g->d, nr_op_infos);
 
-	if (!chance(g->d, 3))
-		while (!op_infos[i].reclaims)
-			i = (i + 1) % nr_op_infos;
+	while ((reclaims && !op_infos[i].reclaims) ||
+	       (g->files && op_infos[i].files == FILES_NONE))
+		i = (i + 1) % nr_op_infos;
 	return &op_infos[i];
 }
 

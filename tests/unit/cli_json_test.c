@@ -142,7 +142,7 @@ static void state_has_its_keys(void **state)
 	assert_string_equal(string_of(folio, "id"), "A");
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(folio, "exclusive")), 16);
 	cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "mms"))
-		has_keys(item, "id:s anonpages:n shmempages:n swapents:n tlb_pending:n "
+		has_keys(item, "id:s anonpages:n shmempages:n filepages:n swapents:n tlb_pending:n "
 			       "tlb_flushed:n");
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "ptes")), 16);
 	cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "ptes"))

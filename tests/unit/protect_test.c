@@ -308,7 +308,7 @@ static void test_refused(void **state)
 	small_refused(&in_walk, "nobody else may hold the locks");
 	small_refused(&cut_in_split, "where VMAs are cut or merged");
 	small_refused(&no_vma, "the range must begin in a VMA");
-	small_refused(&shmem, "the range must begin in a VMA");
+	small_refused(&shmem, "there may be no shared memory");
 }
 
 int main(void)

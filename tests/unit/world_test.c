@@ -86,13 +86,29 @@ static const struct refused cases[] = {
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"
 	  "{\"mm\": \"a\", \"va\": \"0x11000\", \"folio\": \"B\"}]",
 	  PAGEOUT,
-	  "w:2:1: /world/maps/1: expected a VMA without shared memory, as \"B\" is anonymous" },
+	  "w:2:1: /world/maps/1: expected a VMA of its own: \"B\" and what else is mapped there "
+	  "are not both anonymous, shared memory or of a file on a disk" },
+	{ "a file among shared memory",
+	  "\"folios\": [{\"id\": \"A\", \"shmem\": true}, {\"id\": \"B\", \"file\": true}], "
+	  "\"vmas\": [{\"mm\": \"a\", \"start\": \"0x10000\", \"end\": \"0x20000\"}], "
+	  "\"maps\": [{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"},\n"
+	  "{\"mm\": \"a\", \"va\": \"0x11000\", \"folio\": \"B\"}]",
+	  PAGEOUT,
+	  "w:2:1: /world/maps/1: expected a VMA of its own: \"B\" and what else is mapped there "
+	  "are not both anonymous, shared memory or of a file on a disk" },
+	{ "MADV_PAGEOUT of half a folio of a file",
+	  "\"folios\": [{\"id\": \"A\", \"order\": 2, \"file\": true}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\", \"pages\": \"0..1\"}]",
+	  PAGEOUT,
+	  "w:2:1: /script/0: madvise_pageout is impossible at step 0 of arm64/unbatched: no VMA "
+	  "is in the range, or a large folio of a file would have to be split, which is not "
+	  "modelled" },
 	{ "MADV_PAGEOUT of shared memory",
 	  "\"folios\": [{\"id\": \"A\", \"shmem\": true}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",
 	  PAGEOUT,
-	  "w:2:1: /script/0: madvise_pageout is impossible at step 0 of arm64/unbatched: no VMA is "
-	  "in the range, or there is shared memory" },
+	  "w:2:1: /script/0: madvise_pageout is impossible at step 0 of arm64/unbatched: there may "
+	  "be no shared memory, of which this is not modelled" },
 	{ "a TLB that has not run it",
 	  "\"folios\": [{\"id\": \"A\"}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}], \"tlbs\": [\n"

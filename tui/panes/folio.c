@@ -208,9 +208,10 @@ static void draw_mm(const struct view *v, const struct area *a, u32 y)
 	for (u32 i = 0; i < v->s->nr[ARRAY_MM]; i++) {
 		const struct mm *mm = state_mm(v->s, i);
 		bool shmem = view_changed(v, &mm->shmempages, NULL);
+		bool file = view_changed(v, &mm->filepages, NULL);
 		u32 x = 1;
 
-		put_mark(a, y + i, shmem || view_changed(v, &mm->anonpages, NULL) ||
+		put_mark(a, y + i, shmem || file || view_changed(v, &mm->anonpages, NULL) ||
 				   view_changed(v, &mm->swapents, NULL));
 		x = put_format(a, x, y + i, STYLE_label, "mm %s",
 			       v->app->names.mm(v->app->names.ctx, i));
@@ -218,7 +219,10 @@ static void draw_mm(const struct view *v, const struct area *a, u32 y)
 			       "anonpages %" PRIu32 "  swapents %" PRIu32, mm->anonpages,
 			       mm->swapents);
 		if (shmem || mm->shmempages)
-			put_format(a, x + 2, y + i, STYLE_normal, "shmem %" PRIu32, mm->shmempages);
+			x = put_format(a, x + 2, y + i, STYLE_normal, "shmem %" PRIu32,
+				       mm->shmempages);
+		if (file || mm->filepages)
+			put_format(a, x + 2, y + i, STYLE_normal, "file %" PRIu32, mm->filepages);
 	}
 }
 
@@ -230,7 +234,8 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 		[LRU_UNEVICTABLE] = "unevictable LRU", [LIST_FOLIO_LIST] = "folio_list",
 		[LIST_NODE] = "node_folio_list", [LIST_RET] = "ret_folios",
 		[LIST_PAGEOUT] = "waiting for the flush", [LIST_FREE] = "free_folios",
-		[LIST_HOLD] = "l_hold", [LIST_INACTIVE] = "l_inactive", [LIST_PUT] = "put_folios",
+		[LIST_HOLD] = "l_hold", [LIST_INACTIVE] = "l_inactive", [LIST_ACTIVE] = "l_active",
+	        [LIST_PUT] = "put_folios",
 	};
 	const char *list = f->list < NR_LISTS ? lists[f->list] : "no list";
 	char text[160];
