@@ -21,6 +21,13 @@ static const char *name_of_mm(const void *ctx, u32 mm)
 	return mm < s->nr_mms ? s->mms[mm].id : "?";
 }
 
+static const char *name_of_device(const void *ctx, u32 device)
+{
+	const struct scenario *s = ctx;
+
+	return device < s->nr_devices ? s->devices[device].id : "?";
+}
+
 static const char *name_of_op(const void *ctx, u32 op)
 {
 	const struct scenario *s = ctx;
@@ -31,7 +38,8 @@ static const char *name_of_op(const void *ctx, u32 op)
 struct names scenario_names(const struct scenario *s)
 {
 	return (struct names){
-		.ctx = s, .folio = name_of_folio, .mm = name_of_mm, .op = name_of_op,
+		.ctx = s, .folio = name_of_folio, .mm = name_of_mm,
+		.device = name_of_device, .op = name_of_op,
 	};
 }
 

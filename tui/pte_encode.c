@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
 #include <string.h>
 
 #include "pte_encode.h"
@@ -95,6 +96,18 @@ static bool meets(const struct pte_ops *ops, enum need need)
 	return false;
 }
 
+static void list_words(const struct request *r, const char *name, struct error *err)
+{
+	size_t len;
+
+	error_set(err, "unknown field \"%s\": expected one of", name);
+	len = strlen(err->text);
+	for (u32 i = 0; i < NR_OF(entry_words) && len < sizeof(err->text); i++)
+		if (meets(r->ops, entry_words[i].need))
+			len += (size_t)snprintf(err->text + len, sizeof(err->text) - len, " %s",
+						entry_words[i].name);
+}
+
 static const struct entry_word *find_word(const struct request *r, const char *word, size_t len,
 				       struct error *err)
 {
@@ -117,7 +130,7 @@ static const struct entry_word *find_word(const struct request *r, const char *w
 	if (near)
 		error_set(err, "unknown field \"%s\" (did you mean \"%s\"?)", name, near);
 	else
-		error_set(err, "unknown field \"%s\"", name);
+		list_words(r, name, err);
 	return NULL;
 }
 

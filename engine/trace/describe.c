@@ -176,13 +176,14 @@ static void pte_va_text(const struct mm_state *s, const struct names *names, u32
 			 pte_va(s, pte));
 }
 
-static void cluster_text(const struct mm_state *s, u32 cluster, char *buf, size_t size)
+static void cluster_text(const struct mm_state *s, const struct names *names, u32 cluster,
+			 char *buf, size_t size)
 {
 	for (u32 i = 0; i < s->nr[ARRAY_DEVICE]; i++) {
 		const struct swap_device *device = state_device(s, i);
 
 		if (cluster - device->first_cluster < device->nr_clusters)
-			snprintf(buf, size, "%" PRIu32 ":%" PRIu32, device->type,
+			snprintf(buf, size, "%s:%" PRIu32, names->device(names->ctx, i),
 				 cluster - device->first_cluster);
 	}
 }
@@ -221,10 +222,10 @@ static void element_text(const struct mm_state *s, const struct names *names,
 		pte_va_text(s, names, i, buf, size);
 		break;
 	case ARRAY_DEVICE:
-		snprintf(buf, size, "%" PRIu32, state_device(s, i)->type);
+		snprintf(buf, size, "%s", names->device(names->ctx, i));
 		break;
 	case ARRAY_CLUSTER:
-		cluster_text(s, i, buf, size);
+		cluster_text(s, names, i, buf, size);
 		break;
 	case ARRAY_SLOT:
 		slot_text(s, i, buf, size);

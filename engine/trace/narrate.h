@@ -25,6 +25,7 @@ struct names {
 	const void *ctx;
 	const char *(*folio)(const void *ctx, u32 folio, char *buf);
 	const char *(*mm)(const void *ctx, u32 mm);
+	const char *(*device)(const void *ctx, u32 device);
 	const char *(*op)(const void *ctx, u32 op);	/* for {op}: "madvise_pageout app" */
 };
 

@@ -137,6 +137,9 @@ static void test_pmd(void **state)
 static void test_refusals(void **state)
 {
 	(void)state;
+	expect("arm64", "zzz=1", 0,
+	       "unknown field \"zzz\": expected one of kind softleaf pfn write young A dirty D "
+	       "uffd exec nx cont special user pkey protnone tagged type offset exclusive");
 	expect("x86_64", "pfm=1", 0, "unknown field \"pfm\" (did you mean \"pfn\"?)");
 	expect("x86_64", "pfn", 0, "\"pfn\": expected FIELD=VALUE");
 	expect("x86_64", "cont=1", 0, "x86_64 entries have no cont");

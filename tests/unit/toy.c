@@ -127,6 +127,13 @@ static const char *mm_called(const void *ctx, u32 mm)
 	return "app";
 }
 
+static const char *device_called(const void *ctx, u32 device)
+{
+	(void)ctx;
+	(void)device;
+	return "zram0";
+}
+
 static const char *op_called(const void *ctx, u32 op)
 {
 	(void)ctx;
@@ -134,4 +141,6 @@ static const char *op_called(const void *ctx, u32 op)
 	return "madvise_pageout";
 }
 
-const struct names toy_names = { .folio = folio_called, .mm = mm_called, .op = op_called };
+const struct names toy_names = {
+	.folio = folio_called, .mm = mm_called, .device = device_called, .op = op_called,
+};
