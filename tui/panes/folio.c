@@ -203,26 +203,32 @@ static void draw_exclusive(const struct view *v, const struct area *a, u32 y, co
 	put_format(a, x + 1, y, STYLE_normal, "%" PRIu32, f->pincount);
 }
 
+/* What an mm counts; where files are mapped too, what it has not is left out. */
 static void draw_mm(const struct view *v, const struct area *a, u32 y)
 {
+	const bool files = v->s->has_shmem || v->s->has_file;
+
 	for (u32 i = 0; i < v->s->nr[ARRAY_MM]; i++) {
 		const struct mm *mm = state_mm(v->s, i);
-		bool shmem = view_changed(v, &mm->shmempages, NULL);
-		bool file = view_changed(v, &mm->filepages, NULL);
-		u32 x = 1;
+		const struct { const char *name; const u32 *value; bool always; } counter[] = {
+			{ "anonpages", &mm->anonpages, !files },
+			{ "swapents", &mm->swapents, !files },
+			{ "shmem", &mm->shmempages, v->s->has_shmem },
+			{ "file", &mm->filepages, v->s->has_file },
+		};
+		u32 x = put_format(a, 1, y + i, STYLE_label, "mm %s",
+				   v->app->names.mm(v->app->names.ctx, i));
+		bool any = false;
 
-		put_mark(a, y + i, shmem || file || view_changed(v, &mm->anonpages, NULL) ||
-				   view_changed(v, &mm->swapents, NULL));
-		x = put_format(a, x, y + i, STYLE_label, "mm %s",
-			       v->app->names.mm(v->app->names.ctx, i));
-		x = put_format(a, x + 2, y + i, STYLE_normal,
-			       "anonpages %" PRIu32 "  swapents %" PRIu32, mm->anonpages,
-			       mm->swapents);
-		if (shmem || mm->shmempages)
-			x = put_format(a, x + 2, y + i, STYLE_normal, "shmem %" PRIu32,
-				       mm->shmempages);
-		if (file || mm->filepages)
-			put_format(a, x + 2, y + i, STYLE_normal, "file %" PRIu32, mm->filepages);
+		for (u32 k = 0; k < NR_OF(counter); k++) {
+			bool changed = view_changed(v, counter[k].value, NULL);
+
+			any |= changed;
+			if (changed || *counter[k].value || counter[k].always)
+				x = put_format(a, x + 2, y + i, STYLE_normal, "%s %" PRIu32,
+					       counter[k].name, *counter[k].value);
+		}
+		put_mark(a, y + i, any);
 	}
 }
 
