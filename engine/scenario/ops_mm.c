@@ -130,7 +130,6 @@ bool splits_file_folio(const struct machine *m, const struct scn_op *op)
 		va += folio_nr_pages(folio) * PAGE_SIZE;
 	}
 	return va > end;
-	return false;
 }
 
 bool may_change_vmas(const struct machine *m, const struct scn_op *op)
