@@ -137,7 +137,8 @@ struct swap_device {
 	u32 first_cluster;
 	u32 nr_clusters;
 	u32 inuse;		/* inuse_pages */
-	u32 nr_used, nr_full;	/* clusters at its front that are known to be in use, and full */
+	/* clusters at its front that are known to be in use, and full: told to nobody */
+	u32 nr_used, nr_full;
 	u32 next[10];		/* percpu_swap_cluster.offset[order]; 0: none */
 };
 enum swap_kind { SWAP_SYNC, SWAP_ASYNC };	/* zram; a disk */

@@ -76,8 +76,7 @@ static const struct word_field device_fields[] = {
 	FIELD(swap_device, type, NUMBER), FIELD(swap_device, kind, NUMBER),
 	FIELD(swap_device, first_slot, NUMBER), FIELD(swap_device, nr_slots, NUMBER),
 	FIELD(swap_device, first_cluster, NUMBER), FIELD(swap_device, nr_clusters, NUMBER),
-	FIELD(swap_device, inuse, NUMBER), FIELD(swap_device, nr_used, NUMBER),
-	FIELD(swap_device, nr_full, NUMBER), FIELDS(swap_device, next, 10, HEX),
+	FIELD(swap_device, inuse, NUMBER), FIELDS(swap_device, next, 10, HEX),
 };
 static const struct word_field cluster_fields[] = {
 	FIELD(cluster, count, NUMBER), FIELD(cluster, order, NUMBER),
