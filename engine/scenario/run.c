@@ -509,10 +509,9 @@ static bool keep_start(struct lane *lane, struct error *err)
 
 	if (lane->m.s->words > MAX_RECORDED_STATE)
 		return error_set(err,
-				 "%.160s: a world of %u MiB of state is too large to be recorded, "
+				 "a world of %u MiB of state is too large to be recorded, "
 				 "at most %u can be (counts takes any)",
-				 lane->scenario->file, lane->m.s->words >> 18,
-				 MAX_RECORDED_STATE >> 18);
+				 lane->m.s->words >> 18, MAX_RECORDED_STATE >> 18);
 	lane->placed = malloc(size);
 	if (!lane->placed)
 		return error_no_memory(err);

@@ -422,7 +422,7 @@ static bool place_folios(struct builder *b, struct error *err)
 			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
 				       "expected other page frames: 0x%x is the shared zero page",
 				       ZERO_PFN);
-		if (b->kernel->anon_orders == ORDERS_PAGE_PMD && spec->order &&
+		if (b->kernel->anon_orders == ORDERS_PAGE_PMD && !vma_kind(spec) && spec->order &&
 		    1u << spec->order != PTRS_PER_PTE)
 			return fail_at(err, s, spec->at, "folios", s->by_pfn[n],
 				       "expected one page or 512: kernel %s has no other "

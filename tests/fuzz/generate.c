@@ -376,7 +376,7 @@ static void make_folio(struct gen *g, u32 i, cJSON *folio)
 
 	snprintf(f->id, sizeof(f->id), "%c", 'A' + (int)i);
 	f->order = chance(g->d, 128) ? HUGE_ORDER : PICK(g, 4, 0, 2, 4, 1, 3, 5, 4);
-	if (g->anon_orders == ORDERS_PAGE_PMD && f->order < HUGE_ORDER)
+	if (g->anon_orders == ORDERS_PAGE_PMD && !g->files && f->order < HUGE_ORDER)
 		f->order = 0;
 	f->count = 1 + (f->order < 3 && chance(g->d, 6));
 	nr = f->count << f->order;

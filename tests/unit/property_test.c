@@ -39,7 +39,7 @@ static size_t state_bytes(const struct lane *lane)
 	return lane->m.s->words * sizeof(u32);
 }
 
-static void counting_equals_recording(struct scenario *s)
+static void counted_equals_recorded(struct scenario *s)
 {
 	struct run counted, recorded;
 
@@ -53,6 +53,18 @@ static void counting_equals_recording(struct scenario *s)
 	}
 	run_free(&counted);
 	run_free(&recorded);
+}
+
+/* With somebody who waits for certain steps, and with nobody: then other objects run it. */
+static void counting_equals_recording(struct scenario *s)
+{
+	u32 says = s->nr_says, expects = s->nr_expects;
+
+	counted_equals_recorded(s);
+	s->nr_says = s->nr_expects = 0;
+	counted_equals_recorded(s);
+	s->nr_says = says;
+	s->nr_expects = expects;
 }
 
 static u64 hash(const struct cursor *c)
@@ -195,9 +207,12 @@ static void test_every_kernel(void **state)
 			continue;
 		}
 		free(words);
-		run_or_fail(&run, s, RUN_COUNT, true);
-		must_be_sound(&run);
-		run_free(&run);
+		if (run_scenario(&run, s, RUN_COUNT, true, &err)) {
+			must_be_sound(&run);
+			run_free(&run);
+		} else if (!strstr(err.text, "is impossible at step")) {
+			fail_msg("%s", err.text);
+		}
 	}
 	scenario_free(s);
 }
