@@ -214,11 +214,18 @@ static bool refaults(const struct lane *lane)
 	return happens_after(lane, EV_unmap_batch, EV_do_swap_page);
 }
 
+/* Folios that have waited come back later than others: the tail of a list is another one. */
+static bool meets_other_folios(const struct lane *lane)
+{
+	return happens_after(lane, EV_folio_waits_for_flush, EV_isolate_lru_folios);
+}
+
 static bool may_differ(const struct lane *a, const struct lane *b)
 {
 	return was_undone(a) || was_undone(b) ||
 	       (a->m.arch->pte->has_soft_dirty && (refaults(a) || refaults(b))) ||
-	       (reordered(a, b) && (takes_freed_slots(a) || takes_freed_slots(b)));
+	       (reordered(a, b) && (takes_freed_slots(a) || takes_freed_slots(b) ||
+				    meets_other_folios(a) || meets_other_folios(b)));
 }
 
 /* Where an operation came in: at which tick of the alignment, and was that in an unmap? */
