@@ -228,7 +228,7 @@ void draw_phase_rule(const struct lane_set *set, const struct area *a)
 	u32 x = put_focus(a, 0, phase_names[phase], set->app->focus == PANE_text);
 
 	x = put_text(a, x, 0, STYLE_dim, ": ");
-	x = put_cut(a, x, 0, a->w - 1, STYLE_dim, phase_texts[phase]);
+	x = put_cut(a, x, 0, a->w - 9, STYLE_dim, phase_texts[phase]);	/* " t: more " */
 }
 
 static void draw_line(const struct app *app, const struct area *a)

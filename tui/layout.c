@@ -249,13 +249,11 @@ static void draw_count_rows(const struct lane_set *set, const struct area *a)
 
 static void draw_text_rows(const struct lane_set *set, const struct area *a, bool divided)
 {
-	struct area body = area_part(a, 0, 1, a->w, a->h);
-
 	put_fill(a, 0, 0, a->w, STYLE_rule, RUNE_HLINE);
 	draw_phase_rule(set, a);
 	if (divided)
 		put_joints(set, a, RUNE_TEE_UP);
-	draw_text(set, &body, set->app->zoom && set->app->focus == PANE_text);
+	draw_text(set, a, set->app->zoom && set->app->focus == PANE_text);
 }
 
 static void draw_panes(struct lane_set *set, const struct area *screen)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <vterm.h>
 
+#include "bundled.h"
 #include "explore.h"
 #include "explorer.h"
 #include "pane.h"
@@ -236,7 +237,7 @@ static void test_text_whole_or_marked(void **state)
 			why = narrate_why(&app->cursor[0]);
 			word = strrchr(text, ' ');
 			s = screen(app, sizes[k][0], sizes[k][1]);
-			if (strstr(s, ".. t: more"))
+			if (strstr(s, " t: more"))
 				marked++;
 			else if (!strstr(s, word + 1) ||
 				 (*why && !strstr(s, strrchr(why, ' ') + 1)))
@@ -244,6 +245,73 @@ static void test_text_whole_or_marked(void **state)
 			free(s);
 		}
 	assert_true(marked > 0);
+}
+
+/* A row of the text pane begins with it. */
+static bool has_row(const char *screen, const char *label)
+{
+	char row[80];
+
+	snprintf(row, sizeof(row), "\n %s ", label);
+	return strstr(screen, row);
+}
+
+/* At 80x24 each lane has a row of text at least, whatever else there is to say. */
+static void assert_every_lane_speaks(const struct app *app)
+{
+	struct lane_set set = { .app = app, .same_arch = true };
+	char *s = screen(app, 80, 24);
+	char *text = strstr(s, ": "), *rule;
+
+	set.nr = app_shown(app, 80, set.lane);
+	for (u32 i = 0; i < set.nr; i++)
+		set.same_arch &= app->run->lanes[set.lane[i]].m.arch ==
+				 app->run->lanes[set.lane[0]].m.arch;
+	while ((rule = strstr(text, "\n\u2500")))
+		text = rule + 1;
+	for (u32 i = 0; i < set.nr && !has_row(text, "both"); i++)
+		if (!has_row(text, lane_label(&set, i)))
+			fail_msg("%s: no \"%s\" in\n%s", app->run->scenario->name,
+				 lane_label(&set, i), s);
+	free(s);
+}
+
+/* Notes are in sight when they are due, and those of a bundled scenario in full. */
+static void assert_notes_fit(struct app *app)
+{
+	for (app_keys(app, "g]s"); !app->complaint; app_keys(app, "]s")) {
+		u32 lane[MAX_SHOWN], nr = app_shown(app, 80, lane);
+
+		for (u32 i = 0; i < nr; i++) {
+			const char *said = app_said(app, lane[i], app->cursor[lane[i]].pos);
+
+			if (!said || !app_moves(app, lane[i]))
+				continue;
+			assert_shows(app, "\n note ");
+			if (said != app->run->lanes[lane[i]].invariant.text)
+				assert_shows(app, strrchr(said, ' ') + 1);
+			break;
+		}
+		assert_every_lane_speaks(app);
+	}
+}
+
+static void test_texts_of_bundled(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < nr_bundled_scenarios; i++) {
+		char *file = bundled_or_small(i);
+		struct explorer *e = explorer_open(file);
+
+		assert_notes_fit(&e->app);
+		for (u32 tick = 1; tick <= end_of(&e->app) && tick < 2000; tick += 3) {
+			app_goto(&e->app, tick);
+			app_settle(&e->app);
+			assert_every_lane_speaks(&e->app);
+		}
+		explorer_close(e);
+		free(file);
+	}
 }
 
 static void test_notes(void **state)
@@ -463,6 +531,7 @@ int main(void)
 		APP_TEST(test_before_and_outside),
 		APP_TEST(test_text_whole_or_marked),
 		APP_TEST(test_notes),
+		cmocka_unit_test(test_texts_of_bundled),
 		APP_TEST(test_bits),
 		APP_TEST(test_help_is_whole),
 		APP_TEST(test_changes_that_teach),

@@ -12,6 +12,7 @@ void draw_swap(const struct view *v, const struct area *a);
 void draw_tlb(const struct view *v, const struct area *a);
 void draw_changed(const struct view *v, const struct area *a);
 void draw_counts(const struct lane_set *set, const struct area *a, bool zoom);
+/* Row 0 is the rule above it. */
 void draw_text(const struct lane_set *set, const struct area *a, bool zoom);
 
 u32 most_path(const struct view *v, u32 width);

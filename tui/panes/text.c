@@ -4,7 +4,9 @@
  *
  *    note       From here on each lane goes its own way.          what the scenario says
  *    unbatched  The PTE of page 2 of A was exchanged with zero. Why an exchange: ...
- *    batched    waits: its run covers page 2.             .. t: more
+ *    batched    waits: its run covers page 2.
+ *
+ * The rule above it says when there is more than fits; a text that is cut ends in "..".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +20,8 @@ struct entry {
 	char what[640];
 	char did[400];		/* "folio A.refcount 33 -> 32, ..." */
 	const char *why, *say;
-	bool moves, with_why, with_say, with_did;
+	u32 rows, say_rows;	/* that what and why may fill, and say */
+	bool moves, with_why, with_did;
 };
 
 static void tell_waiting(const struct app *app, u32 lane, char *buf, size_t size)
@@ -106,13 +109,17 @@ static char *full_text(const struct entry *e, char *buf, size_t size)
 	return buf;
 }
 
-static u32 rows_of(const struct entry *e, u32 width)
+/* How many rows what and why would fill. */
+static u32 full_rows(const struct entry *e, u32 width)
 {
 	char buf[1200];
 
-	return text_rows(full_text(e, buf, sizeof(buf)), width) +
-	       (e->with_say ? text_rows(e->say, width) : 0) +
-	       (e->with_did ? text_rows(e->did, width) : 0);
+	return text_rows(full_text(e, buf, sizeof(buf)), width);
+}
+
+static u32 rows_of(const struct entry *e, u32 width)
+{
+	return e->rows + e->say_rows + (e->with_did ? text_rows(e->did, width) : 0);
 }
 
 static bool said_before(const struct entry *e, u32 i)
@@ -131,45 +138,52 @@ static bool explained_before(const struct entry *e, u32 i)
 	return false;
 }
 
-/* Switch a part of an entry on if its rows are there; false if it is left out or cut. */
-static bool let_in(struct entry *e, bool *part, u32 width, u32 *left, bool may_cut)
+/* As many of these rows as are left. */
+static u32 take(u32 rows, u32 *left)
 {
-	u32 before = rows_of(e, width), more;
+	rows = rows < *left ? rows : *left;
+	*left -= rows;
+	return rows;
+}
 
-	*part = true;
-	more = rows_of(e, width) - before;
-	if (more > *left) {
-		*part = may_cut && *left;
-		*left = *part ? 0 : *left;
-		return false;
-	}
-	*left -= more;
-	return true;
+/* False if the reason is left out or cut. */
+static bool take_why(struct entry *e, u32 width, u32 *left)
+{
+	u32 rows = e->rows;
+
+	e->with_why = true;
+	e->rows += take(full_rows(e, width) - rows, left);
+	if (e->rows == full_rows(e, width))
+		return true;
+	e->with_why = e->rows > rows;
+	return false;
 }
 
 /*
- * What fits: every lane's what, then the scenario's word, the reasons, the fields changed.
- * False if a text among them is left out or cut.
+ * What fits: a row of every lane's what, the scenario's word, the rest of the whats, the
+ * reasons, the fields changed. False if a text among them is left out or cut.
  */
 static bool choose(struct entry *e, u32 nr, u32 width, u32 left)
 {
 	bool whole = true;
 
+	for (u32 i = 0; i < nr; i++)
+		e[i].rows = take(1, &left);
+	for (u32 i = 0; i < nr; i++)
+		if (e[i].say && !said_before(e, i)) {
+			e[i].say_rows = take(text_rows(e[i].say, width), &left);
+			whole &= e[i].say_rows == text_rows(e[i].say, width);
+		}
 	for (u32 i = 0; i < nr; i++) {
-		u32 rows = rows_of(&e[i], width);
-
-		whole &= rows <= left;
-		left -= rows < left ? rows : left;
+		e[i].rows += take(full_rows(&e[i], width) - e[i].rows, &left);
+		whole &= e[i].rows == full_rows(&e[i], width);
 	}
 	for (u32 i = 0; i < nr; i++)
-		if (e[i].say && !said_before(e, i))
-			whole &= let_in(&e[i], &e[i].with_say, width, &left, false);
-	for (u32 i = 0; i < nr; i++)
 		if (*e[i].why && !explained_before(e, i))
-			whole &= let_in(&e[i], &e[i].with_why, width, &left, true);
+			whole &= take_why(&e[i], width, &left);
 	for (u32 i = 0; i < nr; i++)
-		if (*e[i].did)
-			let_in(&e[i], &e[i].with_did, width, &left, false);
+		if (*e[i].did && text_rows(e[i].did, width) <= left)
+			e[i].with_did = take(text_rows(e[i].did, width), &left);
 	return whole;
 }
 
@@ -185,19 +199,32 @@ static u32 label_column(const struct entry *e, u32 nr, u32 width)
 	return column > width / 2 ? 1 : column;
 }
 
+/* No more than so many rows of a text; ".." where it is cut. Returns the row after it. */
+static u32 put_rows(const struct area *a, u32 column, u32 y, u32 rows, enum style style,
+		    const char *text)
+{
+	bool cut = text_rows(text, a->w - column) > rows;
+	struct area part = cut ? area_part(a, 0, 0, a->w, y + rows) : *a;
+
+	put_wrapped(&part, column, y, style, text);
+	if (cut && rows)
+		put_right(&part, column, y + rows - 1, STYLE_dim, " ..");
+	return y + rows;
+}
+
 /* From row y on, which may lie above the area; returns the row after it. */
 static u32 put_entry(const struct area *a, u32 column, u32 y, const struct entry *e)
 {
 	char buf[1200];
 
-	if (e->with_say) {
+	if (e->say_rows) {
 		put_text(a, 1, y, STYLE_message, column > 1 ? "note" : "");
-		y += put_wrapped(a, column, y, STYLE_strong, e->say);
+		y = put_rows(a, column, y, e->say_rows, STYLE_strong, e->say);
 	}
 	if (column > 1)
 		put_text(a, 1, y, STYLE_lane, e->label);
-	y += put_wrapped(a, column, y, e->moves ? STYLE_normal : STYLE_dim,
-			 full_text(e, buf, sizeof(buf)));
+	y = put_rows(a, column, y, e->rows, e->moves ? STYLE_normal : STYLE_dim,
+		     full_text(e, buf, sizeof(buf)));
 	if (e->with_did)
 		y += put_wrapped(a, column, y, STYLE_dim, e->did);
 	return y;
@@ -205,24 +232,25 @@ static u32 put_entry(const struct area *a, u32 column, u32 y, const struct entry
 
 void draw_text(const struct lane_set *set, const struct area *a, bool zoom)
 {
+	struct area body = area_part(a, 0, 1, a->w, a->h);
 	struct entry e[MAX_SHOWN] = { { .moves = false } };
 	u32 scroll = zoom ? set->app->scroll : 0;
-	u32 nr, column, rows = 0, y;
+	u32 nr, column, width, rows = 0, y;
 	bool whole;
 
 	for (u32 i = 0; i < set->nr; i++)
 		fill_entry(set, i, &e[i]);
 	nr = merge(e, set->nr);
 	column = label_column(e, nr, a->w);
-	whole = choose(e, nr, a->w > column ? a->w - column : 1, zoom ? NONE : a->h);
+	width = a->w > column ? a->w - column : 1;
+	whole = choose(e, nr, width, zoom ? NONE : body.h);
 	for (u32 i = 0; i < nr; i++)
-		rows += rows_of(&e[i], a->w > column ? a->w - column : 1) + zoom;
-	if (scroll + a->h > rows)
-		scroll = rows > a->h ? rows - a->h : 0;
+		rows += rows_of(&e[i], width) + zoom;
+	if (scroll + body.h > rows)
+		scroll = rows > body.h ? rows - body.h : 0;
 	y = 0 - scroll;
 	for (u32 i = 0; i < nr; i++)
-		y = put_entry(a, column, y, &e[i]) + zoom;
-	if (!a->h || (zoom ? scroll + a->h >= rows : whole))
-		return;
-	put_right(a, 0, a->h - 1, STYLE_key, zoom ? " .. j: more" : " .. t: more");
+		y = put_entry(&body, column, y, &e[i]) + zoom;
+	if (!(zoom ? scroll + body.h >= rows : whole))
+		put_right(a, 0, 0, STYLE_key, zoom ? " j: more " : " t: more ");
 }
