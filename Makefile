@@ -4,7 +4,7 @@
 #   make check    every test; the last line is "N passed, N failed"
 #   make help     the other targets
 #
-# CC CFLAGS CPPFLAGS LDFLAGS LDLIBS and the directories are the user's. Flags that the
+# CC OBJCOPY CFLAGS CPPFLAGS LDFLAGS LDLIBS and the directories are the user's. Flags that the
 # program cannot do without come after them.
 
 CC ?= cc
@@ -56,7 +56,7 @@ scenarios := $(patsubst %,scenarios/%.json,$(sort $(basename $(notdir $(wildcard
 headers := $(sort $(wildcard engine/*/*.[dh]* engine/arch/*/*.h tui/*.[dh]* tui/panes/*.[dh]*))
 
 # What runs operations is compiled once more, for lanes that are only counted (core/types.h).
-unwatched_c := $(filter engine/core/% engine/arch/% engine/mm/% engine/scenario/ops%,$(engine_c))
+unwatched_c := $(filter-out engine/mm/check.c,$(filter engine/core/% engine/arch/% engine/mm/% engine/scenario/ops%,$(engine_c)))
 unwatched_o := $(unwatched_c:%.c=$(O)/unwatched/%.o)
 engine_o := $(engine_c:%.c=$(O)/%.o) $(O)/unwatched.o $(O)/bundled.o
 tui_o := $(tui_c:%.c=$(O)/%.o)
@@ -139,7 +139,7 @@ $(O)/unwatched/%.o: %.c Makefile
 
 # All but the entries is the twin's own.
 $(O)/unwatched.o: $(unwatched_o)
-	$(call quiet,LD) $(LD) -r -o $@.tmp $^ && \
+	$(call quiet,LD) $(CC) $(CFLAGS) -fno-lto -nostdlib -r -o $@.tmp $^ && \
 		$(OBJCOPY) -G unwatched_op_infos -G unwatched_arch_find $@.tmp $@ && rm $@.tmp
 
 $(O)/bundled.c: scenarios/embed.sh scenarios $(scenarios)
@@ -237,7 +237,7 @@ coverage = $(covered)
 $(O)/engine/core/%.o $(O)/engine/arch/%.o $(O)/engine/mm/%.o $(O)/engine/trace/%.o: \
 	coverage = $(if $(covered),$(covered) -fno-sanitize-coverage=trace-cmp$(comma)indirect-calls)
 $(O)/engine/core/state.o $(O)/engine/mm/check.o $(O)/engine/arch/pgtable.o $(O)/engine/arch/arm64/pgtable.o \
-$(O)/engine/arch/x86/pgtable.o $(fuzz_help_o): coverage =
+$(O)/engine/arch/x86/pgtable.o $(fuzz_help_o) $(unwatched_o): coverage =
 fuzz-only: $(fuzz_c:%.c=$(O)/%)
 	@$(lint_env) SUITE_SECONDS=$$(($(FUZZ_SECONDS) + 120)) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh $^
 

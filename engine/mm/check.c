@@ -120,9 +120,12 @@ static bool maps_page(const struct machine *m, pte_t pte, u64 *pfn)
 /* Where the pages of an mm that are like this one are counted; the zero page is of none. */
 static u32 *count_of(const struct machine *m, u32 page, struct tally *t)
 {
-	const struct folio *folio = m->folio + page_folio(m->s, page);
+	const struct folio *folio;
 
-	if (page == NONE || !folio_flag(folio, PG_pagecache))
+	if (page == NONE)
+		return t->anon;
+	folio = m->folio + page_folio(m->s, page);
+	if (!folio_flag(folio, PG_pagecache))
 		return t->anon;
 	return folio_flag(folio, PG_swapbacked) ? t->shmem : t->file;
 }

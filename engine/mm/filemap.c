@@ -21,15 +21,16 @@ __mirrored void folio_unlock(struct machine *m, const struct folio *folio)
 	step(m, EV_folio_unlocked, folio->page, 0);
 }
 
-/* mm/folio.c:folio_rotate_reclaimable: to the tail of its LRU list, where reclaim looks first */
+/* mm/folio.c:folio_rotate_reclaimable: to where reclaim looks first, the inactive list's tail */
 static void folio_rotate_reclaimable(struct machine *m, const struct folio *folio)
 {
-	enum folio_list list = (enum folio_list)folio->list;
+	const u32 barred = 1u << PG_locked | 1u << PG_dirty | 1u << PG_unevictable;
 
-	if (!folio_flag(folio, PG_lru) || folio_flag(folio, PG_unevictable))
+	if (!folio_flag(folio, PG_lru) || folio->flags & barred)
 		return;
 	list_del(m, folio);
-	list_add_tail(m, folio, list);
+	folio_clear_flag(m, folio, PG_active);
+	list_add_tail(m, folio, folio_lru_list(folio));
 }
 
 /* mm/filemap.c:folio_end_writeback */

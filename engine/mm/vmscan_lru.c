@@ -103,7 +103,7 @@ __mirrored u32 shrink_inactive_list(struct machine *m, u32 nr_to_scan, enum foli
 	return nr_reclaimed;
 }
 
-/* mm/vmscan.c:shrink_active_list. What is not executed becomes inactive, accessed or not. */
+/* mm/vmscan.c:shrink_active_list. But for code that was used all becomes inactive, used or not. */
 __mirrored void shrink_active_list(struct machine *m, u32 nr_to_scan, enum folio_list lru)
 {
 	u32 vm_flags;

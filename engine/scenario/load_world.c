@@ -326,7 +326,7 @@ static bool read_flags(struct reader *r, u32 node, void *target)
 					 "expected the folio's key \"%s\" instead of this flag",
 					 i == PG_zero_filled ? "fill" :
 					 i == PG_isolated    ? "isolated" :
-					 i == PG_pagecache   ? "file" :
+					 i == PG_pagecache   ? "file\" or \"shmem" :
 							       "swap");
 		if (i < NR_FOLIO_FLAGS && !(SETTABLE_FLAGS >> i & 1))
 			return read_fail(r, child, "expected a flag that the world does not set "
@@ -579,6 +579,10 @@ static bool check_entry(struct reader *r, u32 node, void *target)
 		return read_fail(r, member_or_self(r->doc, node, "slot"),
 				 "expected %u slots from here on; \"%s\" ends at %u", entry->pages,
 				 s->devices[entry->device].id, s->devices[entry->device].slots);
+	if (entry->kind == ENTRY_MIGRATION &&
+	    (s->folios[entry->folio].shmem || s->folios[entry->folio].file))
+		return read_fail(r, member_or_self(r->doc, node, "folio"),
+				 "expected an anonymous folio: those of files are not moved here");
 	if (entry->kind == ENTRY_MIGRATION &&
 	    entry->page + entry->pages > 1u << s->folios[entry->folio].order)
 		return read_fail(r, member_or_self(r->doc, node, "page"),

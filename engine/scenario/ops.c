@@ -204,7 +204,8 @@ const struct op_info op_infos[] = {
 	  .run = op_try_to_unmap,
 	  .reclaims = true,
 	  .possible = is_ready_to_unmap,
-	  .needs = "the folio must be locked (its flags) and, unless lazyfree, in the swap cache",
+	  .needs = "the folio must be locked (its flags) and, unless lazyfree, in the swap or page "
+		   "cache",
 	  .text = "unmap a folio as shrink_folio_list does, flushes deferred" },
 	{ .name = "try_to_unmap_flush",
 	  .run = op_try_to_unmap_flush,

@@ -103,7 +103,8 @@ static bool is_mapped_whole(const struct machine *m, const struct folio *folio, 
 	if (pte % PTRS_PER_PTE + nr > PTRS_PER_PTE)
 		return false;
 	for (u32 n = 0; n < nr; n++)
-		if (!ops->present(m->pte[pte + n]) || ops->pfn(m->pte[pte + n]) != folio->pfn + n)
+		if (!ops->present(m->pte[pte + n]) || ops->pfn(m->pte[pte + n]) != folio->pfn + n ||
+		    ops->uffd(m->pte[pte + n]) != ops->uffd(m->pte[pte]))
 			return false;
 	return true;
 }
@@ -116,12 +117,13 @@ bool splits_file_folio(const struct machine *m, const struct scn_op *op)
 
 	while (m->s->has_file && va < end) {
 		u32 pte = va_pte(m->s, op->mm, va), i = NONE;
-		const struct folio *folio;
+		const struct folio *folio = NULL;
 
 		if (pte != NONE && ops->present(m->pte[pte]))
 			i = pfn_folio(m->s, ops->pfn(m->pte[pte]));
-		folio = m->folio + i;
-		if (i == NONE || !folio_flag(folio, PG_pagecache) || !folio->order) {
+		if (i != NONE)
+			folio = m->folio + i;
+		if (!folio || !folio_flag(folio, PG_pagecache) || !folio->order) {
 			va += PAGE_SIZE;
 			continue;
 		}

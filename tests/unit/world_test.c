@@ -103,6 +103,14 @@ static const struct refused cases[] = {
 	  "w:2:1: /script/0: madvise_pageout is impossible at step 0 of arm64/unbatched: no VMA "
 	  "is in the range, or a large folio of a file would have to be split, which is not "
 	  "modelled" },
+	{ "MADV_PAGEOUT of a folio of a file that userfaultfd watches in part",
+	  "\"folios\": [{\"id\": \"A\", \"order\": 1, \"file\": true}], \"vmas\": [{\"mm\": \"a\", "
+	  "\"start\": \"0x10000\", \"end\": \"0x12000\", \"uffd_wp\": true}], \"maps\": ["
+	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\", \"pages\": \"0..0\", "
+	  "\"write\": false, \"uffd\": true}, "
+	  "{\"mm\": \"a\", \"va\": \"0x11000\", \"folio\": \"A\", \"pages\": \"1..1\"}]",
+	  "{\"do\": \"madvise_pageout\", \"mm\": \"a\", \"va\": \"0x10000\", \"pages\": 2}",
+	  "would have to be split, which is not modelled" },
 	{ "MADV_PAGEOUT of shared memory",
 	  "\"folios\": [{\"id\": \"A\", \"shmem\": true}], \"maps\": ["
 	  "{\"mm\": \"a\", \"va\": \"0x10000\", \"folio\": \"A\"}]",

@@ -241,7 +241,7 @@ static void draw_shape(const struct view *v, const struct area *a, u32 y, const 
 		[LIST_NODE] = "node_folio_list", [LIST_RET] = "ret_folios",
 		[LIST_PAGEOUT] = "waiting for the flush", [LIST_FREE] = "free_folios",
 		[LIST_HOLD] = "l_hold", [LIST_INACTIVE] = "l_inactive", [LIST_ACTIVE] = "l_active",
-	        [LIST_PUT] = "put_folios",
+		[LIST_PUT] = "put_folios",
 	};
 	const char *list = f->list < NR_LISTS ? lists[f->list] : "no list";
 	char text[160];
