@@ -58,11 +58,7 @@ u32 swap_pte_batch(struct machine *m, u32 pte, pte_t ptent, u32 max)
 	return nr;
 }
 
-/*
- * mm/internal.h:__pte_batch_clear_ignored: what two entries of a run may differ in is
- * taken out with the kernel's own helpers, side effects included.
- */
-static pte_t pte_batch_clear_ignored(const struct pte_ops *ops, pte_t pte, u32 flags)
+pte_t pte_batch_clear_ignored(const struct pte_ops *ops, pte_t pte, u32 flags)
 {
 	if (!(flags & FPB_RESPECT_DIRTY))
 		pte = ops->mkclean(pte);

@@ -334,6 +334,12 @@ pte_t pte_move_swp_offset(const struct machine *m, pte_t pte, s64 delta);
 u32 swap_pte_batch(struct machine *m, u32 pte, pte_t ptent, u32 max);
 
 /*
+ * mm/internal.h:__pte_batch_clear_ignored: what two entries of a run may differ in is
+ * taken out with the kernel's own helpers, side effects included.
+ */
+pte_t pte_batch_clear_ignored(const struct pte_ops *ops, pte_t pte, u32 flags);
+
+/*
  * folio_pte_batch_flags(): how many PTEs from pte on continue *pteval, at most max. flags may
  * ask to merge into it what the others say.
  */

@@ -91,20 +91,23 @@ bool has_vma(const struct machine *m, const struct scn_op *op)
 	return next_vma(m->s, op, op->va) != NONE;
 }
 
-/* Are all pages of a folio mapped from an address on, in one VMA and page table? */
+/* Are all pages of a folio mapped from an address on, in one VMA and page table, as one run? */
 static bool is_mapped_whole(const struct machine *m, const struct folio *folio, u32 mm, u64 va)
 {
 	const struct pte_ops *ops = m->arch->pte;
 	u32 nr = folio_nr_pages(folio), vma = va_vma(m->s, mm, va), pte;
+	pte_t key;
 
 	if (vma == NONE || va + nr * PAGE_SIZE > m->vma[vma].end)
 		return false;
 	pte = vma_pte(m->vma + vma, va);
 	if (pte % PTRS_PER_PTE + nr > PTRS_PER_PTE)
 		return false;
-	for (u32 n = 0; n < nr; n++)
-		if (!ops->present(m->pte[pte + n]) || ops->pfn(m->pte[pte + n]) != folio->pfn + n ||
-		    ops->uffd(m->pte[pte + n]) != ops->uffd(m->pte[pte]))
+	if (!ops->present(m->pte[pte]) || ops->pfn(m->pte[pte]) != folio->pfn)
+		return false;
+	key = pte_batch_clear_ignored(ops, m->pte[pte], 0);
+	for (u32 n = 1; n < nr; n++)
+		if (pte_batch_clear_ignored(ops, m->pte[pte + n], 0) != ops->advance_pfn(key, n))
 			return false;
 	return true;
 }
