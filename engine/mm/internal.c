@@ -149,6 +149,8 @@ void pte_lock(struct machine *m, u32 pte)
 		return;
 	task = state_task(m->s, cpu);
 	step(m, EV_ptl_contended, pte_page(m, task->kept), cpu);
+	if (!table->ptl)
+		return;		/* who came in between has waited for it too */
 	put64(m, &m->pte[task->kept_pte], task->kept);
 	put(m, &table->ptl, 0);
 	step(m, EV_pte_let_go, pte_page(m, task->kept), cpu);
